@@ -36,7 +36,8 @@ public sealed class StoredInScriptsTests : IDisposable
     {
         await FillAsync();
         Assert.Equal(
-            ["""{"Id":"a"}"""], await _run.AskAsync("from index Totals as o where o.Total > 5 and count(o.Total) = 1 select Id limit 1"));
+            ["""{"Id":"a"}"""],
+            await _run.AskAsync("from index Totals as o where o.Total > 5 and count(o.Total) = 1 select Id limit 1"));
         _run.Define("Unkept", "from o in docs.Orders select new { Twice = o.Total * 2, City = o.Place }");
         foreach (string condition in (string[])
             [

@@ -58,7 +58,10 @@ public sealed class QueryResults : IDisposable
         _filtered = query.Filters ? new ResultBody(query.StoredFields, ProjectionBehavior.Default) : null;
         _values = query.Projection is not { } projection ? null : new RowValues(
             found.Snapshot, query.Loads,
-            projection.HasFunctions ? new ResultBody(query.StoredFields, context.Request.ProjectionBehavior) : null);
+            projection.HasFunctions ? new ResultBody(query.StoredFields, context.Request.ProjectionBehavior) : null)
+        {
+            CancellationToken = context.CancellationToken
+        };
         if (query.Script is { } script)
         {
             _script = new ScriptRows(
@@ -320,7 +323,8 @@ public sealed class QueryResults : IDisposable
     {
         long begun = _steps?.BeginFilter() ?? 0;
         // not null: a query with a filter
-        bool wants = _context.Query.Filter?.Passes(_source, _filtered!, _document ??= new ArrayBufferWriter<byte>()) != false
+        bool wants = _context.Query.Filter?.Passes(
+                _source, _filtered!, _document ??= new ArrayBufferWriter<byte>(), _context.CancellationToken) != false
             && _script?.Wants(_source) != false;
         _steps?.EndFilter(begun);
         return wants;

@@ -162,6 +162,28 @@ public sealed class ExaminedConditionTests : IAsyncLifetime
         Assert.Contains("conditions of 'where' that no index answers", refused.Message, StringComparison.Ordinal);
     }
 
+    [Theory]
+    [InlineData("select count(A as a, count(A as b, b = a) > 1) as n")]
+    [InlineData("where count(A as a, count(A as b, b = a) > 1) = 7")]
+    [InlineData("filter any(A as a, any(A as b, b > a and b < a))")]
+    [InlineData("where A < A and A > A and A[] < B[0]")]
+    public async Task It_ends_among_the_elements_of_one_document_when_it_is_cancelled(string query)
+    {
+        string elements = string.Join(',', Enumerable.Repeat("\"seven\"", 20_000));
+        await _database.PutAsync("long/1", $"{{\"A\":[{elements}],\"B\":[{elements}]}}", "Long");
+        using var caller = CancellationTokenSource.CreateLinkedTokenSource(Cancel);
+        using QueryResults results = await _database.QueryAsync(
+            new QueryRequest { Text = "from Long " + query, WaitForNonStaleResults = true }, caller.Token);
+        caller.CancelAfter(TimeSpan.FromMilliseconds(100));
+        long begun = TimeProvider.System.GetTimestamp();
+        Assert.ThrowsAny<OperationCanceledException>(() =>
+        {
+            while (results.MoveNext())
+                results.WriteCurrent(new System.Buffers.ArrayBufferWriter<byte>());
+        });
+        Assert.InRange(TimeProvider.System.GetElapsedTime(begun), TimeSpan.Zero, TimeSpan.FromSeconds(5));
+    }
+
     private Task<QueryResults> QueryAsync(string query) => _database.QueryAsync(
         new QueryRequest { Text = query, WithPlan = true, WaitForNonStaleResults = true },
         Cancel);

@@ -36,8 +36,10 @@ internal sealed class DocumentFilter
     /// <param name="source">The source, positioned on the document.</param>
     /// <param name="body">Writes what the filter sees.</param>
     /// <param name="buffer">A scratch buffer, which is overwritten.</param>
+    /// <param name="cancellationToken">Cancels the evaluation.</param>
     /// <exception cref="InvalidQueryException">A regular expression timed out.</exception>
-    public bool Passes(ResultSource source, ResultBody body, ArrayBufferWriter<byte> buffer)
+    public bool Passes(
+        ResultSource source, ResultBody body, ArrayBufferWriter<byte> buffer, CancellationToken cancellationToken)
     {
         buffer.ResetWrittenCount();
         body.Write(source, buffer);
@@ -45,7 +47,7 @@ internal sealed class DocumentFilter
         string id = Encoding.UTF8.GetString(source.Id);
         try
         {
-            return _condition(new FilterScope(json.RootElement, id, _names));
+            return _condition(new FilterScope(json.RootElement, id, _names, cancellationToken));
         }
         catch (RegexMatchTimeoutException error)
         {

@@ -17,56 +17,67 @@ internal sealed class FilterPath(int slot, FieldPath? path, bool isExact) : Filt
     public override bool Any(FilterScope scope, Func<FilterValue, bool> test)
     {
         bool isThere = false;
-        return Visit(Root(scope), 0, 0, keepsArrays: false, value =>
+        return Visit(scope, Root(scope), 0, 0, keepsArrays: false, value =>
         {
             isThere = true;
             return test(FilterValue.Of(value, isExact));
         }) || (!isThere && test(FilterValue.Of(default(JsonElement), isExact)));
     }
 
-    public override bool Exists(FilterScope scope) => Visit(Root(scope), 0, 0, keepsArrays: false, static _ => true);
+    public override bool Exists(FilterScope scope) => Visit(scope, Root(scope), 0, 0, keepsArrays: false, static _ => true);
 
     /// <summary>Whether an element of the arrays at this path passes the test.</summary>
     public bool AnyElement(FilterScope scope, Func<JsonElement, bool> test) =>
-        Visit(Root(scope), 0, 0, keepsArrays: true, value =>
+        Visit(scope, Root(scope), 0, 0, keepsArrays: true, value =>
         {
             if (value.ValueKind != JsonValueKind.Array)
                 return value.ValueKind is not (JsonValueKind.Undefined or JsonValueKind.Null) && test(value);
             foreach (JsonElement element in value.EnumerateArray())
+            {
+                scope.Count();
                 if (test(element))
                     return true;
+            }
+
             return false;
         });
 
     private JsonElement Root(FilterScope scope) => slot < 0 ? scope.Document : scope.Elements[slot];
 
     /// <summary>Calls the test with each value at the path until one passes; an empty array is passed as undefined.</summary>
+    /// <param name="scope">The evaluation.</param>
     /// <param name="value">The value so far.</param>
     /// <param name="members">The number of members that led to it.</param>
     /// <param name="level">The number of arrays that it is in, counted from the last member.</param>
     /// <param name="keepsArrays">Whether arrays at the end of the path are passed as they are.</param>
     /// <param name="test">The test.</param>
-    private bool Visit(JsonElement value, int members, int level, bool keepsArrays, Func<JsonElement, bool> test)
+    private bool Visit(
+        FilterScope scope, JsonElement value, int members, int level, bool keepsArrays, Func<JsonElement, bool> test)
     {
         int wanted = members == 0 || path is null ? -1 : path.ElementOf(members - 1, level);
         if (value.ValueKind == JsonValueKind.Array && !(keepsArrays && IsWhole(members, level)))
-            return VisitArray(value, wanted, members, level, keepsArrays, test);
+            return VisitArray(scope, value, wanted, members, level, keepsArrays, test);
         if (wanted >= 0)
             return false; // only arrays have elements
         if (members == _members || path is null)
             return test(value);
         return value.ValueKind == JsonValueKind.Object
             && value.TryGetProperty(path.NameOf(members), out JsonElement inner)
-            && Visit(inner, members + 1, 0, keepsArrays, test);
+            && Visit(scope, inner, members + 1, 0, keepsArrays, test);
     }
 
     private bool VisitArray(
-        JsonElement array, int wanted, int members, int level, bool keepsArrays, Func<JsonElement, bool> test)
+        FilterScope scope, JsonElement array, int wanted, int members, int level, bool keepsArrays,
+        Func<JsonElement, bool> test)
     {
         int index = 0;
         foreach (JsonElement element in array.EnumerateArray())
-            if ((index++ == wanted || wanted < 0) && Visit(element, members, level + 1, keepsArrays, test))
+        {
+            scope.Count();
+            if ((index++ == wanted || wanted < 0) && Visit(scope, element, members, level + 1, keepsArrays, test))
                 return true;
+        }
+
         return index == 0 && wanted < 0 && members == _members && test(default);
     }
 

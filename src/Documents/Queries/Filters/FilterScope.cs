@@ -8,12 +8,28 @@ namespace Treepie.Queries.Filters;
 /// <param name="document">The document with its metadata.</param>
 /// <param name="id">Its id.</param>
 /// <param name="elements">The number of element slots.</param>
-internal sealed class FilterScope(JsonElement document, string id, int elements)
+/// <param name="cancellationToken">Cancels the evaluation.</param>
+internal sealed class FilterScope(JsonElement document, string id, int elements, CancellationToken cancellationToken)
 {
+    /// <summary>The number of array elements between two looks at the cancellation.</summary>
+    private const int ElementsAtOnce = 1_024;
+
+    private int _elementsToGo = ElementsAtOnce;
+
     public JsonElement Document => document;
 
     public string Id => id;
 
     /// <summary>The current elements, by slot.</summary>
     public JsonElement[] Elements { get; } = elements == 0 ? [] : new JsonElement[elements];
+
+    /// <summary>Counts an element that is looked at, of whichever array.</summary>
+    /// <exception cref="OperationCanceledException">The query was cancelled.</exception>
+    public void Count()
+    {
+        if (--_elementsToGo > 0)
+            return;
+        _elementsToGo = ElementsAtOnce;
+        cancellationToken.ThrowIfCancellationRequested();
+    }
 }

@@ -31,6 +31,9 @@ internal sealed class RowValues(DatabaseSnapshot snapshot, IReadOnlyList<LoadedD
     /// <summary>The snapshot of the results.</summary>
     public DatabaseSnapshot Snapshot => snapshot;
 
+    /// <summary>Cancels what takes long within one result.</summary>
+    public CancellationToken CancellationToken { get; init; }
+
     /// <summary>The source, positioned on the current result.</summary>
     public ResultSource Source => _source ?? throw new InvalidOperationException("No result is current.");
 
