@@ -38,7 +38,9 @@ internal static class RqlAdvice
             throw lexer.Error(token.Start, advice);
     }
 
-    /// <summary>The error for a comparison with the value on the left and the field on the right.</summary>
+    /// <summary>
+    /// The error for a comparison with the value on the left and the field on the right, after which the lexer stands.
+    /// </summary>
     public static InvalidQueryException Swapped(RqlLexer lexer, RqlToken value, RqlToken comparison, Expression field)
     {
         string sign = lexer.Text[comparison.Start..comparison.End];
@@ -47,7 +49,8 @@ internal static class RqlAdvice
         return lexer.Error(
             value.Start,
             $"The sides are swapped: a field stands left of '{sign}', its value right. "
-            + $"Write '{field} {turned} {lexer.Text[value.Start..value.End]}'.");
+            + $"Write '{lexer.Text[field.Position..lexer.Current.Start].TrimEnd()} {turned} "
+            + $"{lexer.Text[value.Start..value.End]}'.");
     }
 
     /// <summary>

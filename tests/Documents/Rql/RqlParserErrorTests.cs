@@ -23,6 +23,8 @@ public sealed class RqlParserErrorTests
         "from Users where $p = Age", 1, 18,
         "The sides are swapped: a field stands left of '=', its value right. Write 'Age = $p'.")]
     [InlineData("from Users where 3 < Age", 1, 18, "Write 'Age > 3'.")]
+    [InlineData("from Users where 1997 = year( u.At )  and A = 1", 1, 18, "Write 'year( u.At ) = 1997'.")]
+    [InlineData("from Users where 2 < count(Lines as l, l.N > 1)", 1, 18, "Write 'count(Lines as l, l.N > 1) > 2'.")]
     [InlineData(
         "from Users where 'Reims' = City", 1, 18,
         "The sides are swapped: a field stands left of '=', its value right. Write 'City = 'Reims''.")]
