@@ -39,7 +39,7 @@ public sealed class PatchQuery
         string prologue = QueryScript.Prologue(parsed, "args");
         var script = new ScriptFunction(Patch.Function, ["args"], prologue + update.Text[1..^1], line, column - prologue.Length);
         var series = new List<SelectedTimeSeries>();
-        var parameters = new QueryParameters(parsed.Text, request.Parameters, new BindingContext(), CancellationToken.None);
+        var parameters = new QueryParameters(parsed, request.Parameters, new BindingContext(), CancellationToken.None);
         var beside = new BesideBinder(parsed, parameters, new FieldBinder(parsed), new LoadBinder(parsed));
         IReadOnlyList<ScriptFunction> functions = QueryScripts.Functions(
             parsed, declared => QueryScript.Function(declared, beside.BindDeclared, series));

@@ -130,6 +130,9 @@ public sealed class ExaminedConditionTests : IAsyncLifetime
     [InlineData("from Docs as d where N = 1 or »counter(d, 'Likes') > 3", "Under 'or' and 'not'")]
     [InlineData("from Docs where A = B filter N > 1 filter_limit »5", "A compared with B (a field; a text is written in quotes)")]
     [InlineData("from Docs where »year(At) = 1997 select facet(N)", "what its map computes")]
+    [InlineData("from Docs where »year(At) = 1997 select facet(N)", "no documents are examined: ask an index for a field")]
+    [InlineData("from Docs where A = »B select suggest(A, 'x')", "no documents are examined: ask an index for a field")]
+    [InlineData("from Docs where »counter('Likes') > 3 select facet(N)", "'Heartrate', …)) and ask it.")]
     [InlineData("from Docs order by »year(At) as long", "Order by 'year()'")]
     [InlineData("from Docs where A = »frob(B)", "Comparing with 'frob()'")]
     public async Task What_is_not_examined_is_refused(string marked, string reason)

@@ -16,9 +16,15 @@ namespace Treepie.Queries.Binding;
 internal static class ExaminedConditions
 {
     /// <summary>What errors say about conditions that are not moved.</summary>
-    public const string WayOut =
-        "In queries that only read, documents are examined for a condition of its own among those that 'and' joins. Under 'or' "
+    public static string WayOut(RqlQuery query) => ReturnsCounts(query)
+        ? "With 'facet()' and 'suggest()' no documents are examined: ask an index for a field that computes it (from o in "
+            + "docs.Orders select new { Year = o.At.Year, IsPaid = o.Paid >= o.Total })."
+        : "In queries that only read, documents are examined for a condition of its own among those that 'and' joins. Under 'or' "
             + "and 'not', and to change what is found, write it behind 'filter'.";
+
+    /// <summary>Whether a query asks for facets or suggestions, not for documents.</summary>
+    public static bool ReturnsCounts(RqlQuery query) => query.Select is { } select
+        && select.Items.Any(item => FacetBinder.IsFacet(item.Value) || SuggestionBinder.IsSuggestion(item.Value));
 
     /// <summary>Returns the query with these conditions in FILTER, and a warning about them; null if there are none.</summary>
     /// <param name="query">The query.</param>
@@ -26,9 +32,7 @@ internal static class ExaminedConditions
     /// <exception cref="InvalidQueryException">The conditions cannot be moved.</exception>
     public static (RqlQuery Query, string? Warning) Divide(RqlQuery query, IndexMapping? index)
     {
-        bool returnsCounts = query.Select is { } select
-            && select.Items.Any(item => FacetBinder.IsFacet(item.Value) || SuggestionBinder.IsSuggestion(item.Value));
-        if (returnsCounts)
+        if (ReturnsCounts(query))
             return (query, null);
 
         ILookup<bool, (Expression Term, string? Reason)> terms = ExpressionTree.Terms(query.Where)

@@ -73,7 +73,7 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
             MethodExpression { Arguments.Count: > 0 } method when FilterFunctions.Knows(method.Name) => throw RqlErrors.At(
                 query.Text, method.Position,
                 $"'{method.Name}()' is computed of documents, and an index has only what they store, or what its map computes "
-                    + $"(new {{ Year = o.At.Year }}). {ExaminedConditions.WayOut}"),
+                    + $"(new {{ Year = o.At.Year }}). {ExaminedConditions.WayOut(query)}"),
             MethodExpression method => throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()' here"),
             _ => throw RqlErrors.At(query.Text, operand.Position, "Expected a field."),
         };
@@ -87,8 +87,11 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
     public InvalidQueryException NoFieldBeside(MethodExpression method) => RqlErrors.At(
         query.Text, method.Position,
         $"Counters and time series are no fields of documents, so no index of documents answers '{method.Name}()'. Define an "
-            + "index over them (counters.map('Users', 'Likes', …), timeSeries.map('Users', 'Heartrate', …)) and ask it, or look "
-            + $"at each document: from Users as u filter counter(u, 'Likes') > 3. {ExaminedConditions.WayOut}");
+            + "index over them (counters.map('Users', 'Likes', …), timeSeries.map('Users', 'Heartrate', …)) and ask it"
+            + (ExaminedConditions.ReturnsCounts(query)
+                ? "."
+                : ", or look at each document: from Users as u filter counter(u, 'Likes') > 3. "
+                    + ExaminedConditions.WayOut(query)));
 
     /// <summary>
     /// Returns the field of an operand that is only tested for existence. In a named index it may also be a spatial or a vector

@@ -58,7 +58,7 @@ internal sealed class QueryBinder
         RqlQuery query, JsonElement parameters, TimeProvider timeProvider, IndexMapping? index, BindingContext context,
         out PreparedQuery? prepared, CancellationToken cancellationToken)
     {
-        var values = new QueryParameters(query.Text, parameters, context, cancellationToken);
+        var values = new QueryParameters(query, parameters, context, cancellationToken);
         if (query.GroupBy.Count == 0)
         {
             query = query.WithWholeCondition();
@@ -103,7 +103,7 @@ internal sealed class QueryBinder
         RqlQuery query, JsonElement parameters, TimeProvider timeProvider, BoundQuery before, FieldBinder fields,
         BindingContext context, CancellationToken cancellationToken)
     {
-        var values = new QueryParameters(query.Text, parameters, context, cancellationToken);
+        var values = new QueryParameters(query, parameters, context, cancellationToken);
         var binder = new QueryBinder(query.WithWholeCondition(), values, fields, timeProvider, context, isAgain: true);
         BoundQuery found = binder.BindSource(before);
         return binder.ConditionReadsBeside ? found with { ReadsBeside = true } : found;
@@ -210,9 +210,7 @@ internal sealed class QueryBinder
         return _context.LoadDocument(id);
     }
 
-    private bool IsComputed =>
-        _query.Select is { } select
-            && select.Items.Any(item => FacetBinder.IsFacet(item.Value) || SuggestionBinder.IsSuggestion(item.Value));
+    private bool IsComputed => ExaminedConditions.ReturnsCounts(_query);
 
     private static SortKey BestFirst => new("", SortKind.Score, Descending: true);
 

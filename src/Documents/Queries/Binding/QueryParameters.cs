@@ -9,7 +9,7 @@ namespace Treepie.Queries.Binding;
 
 /// <summary>The values of a query: literals and parameters.</summary>
 internal sealed class QueryParameters(
-    string text, JsonElement given, BindingContext context, CancellationToken cancellationToken = default)
+    RqlQuery query, JsonElement given, BindingContext context, CancellationToken cancellationToken = default)
 {
     /// <summary>Up to this number of lookups search the parameters linearly; more build a dictionary.</summary>
     private const int FewAsked = 8;
@@ -34,11 +34,11 @@ internal sealed class QueryParameters(
         MethodExpression { Arguments: [var key] } method when method.Is("cmpxchg") && context.BeginRead is not null =>
             OfCompareExchange(Text(key.Value, "a key"), method),
         PathExpression path => throw RqlErrors.At(
-            text, path.Position,
+            query.Text, path.Position,
             $"'{path}' is a field, and an index answers what is compared with a value; a text is written in quotes. "
-                + ExaminedConditions.WayOut),
-        MethodExpression method => throw RqlErrors.NotSupportedYet(text, method.Position, $"Comparing with '{method.Name}()'"),
-        _ => throw RqlErrors.At(text, expression.Position, "Expected a value."),
+                + ExaminedConditions.WayOut(query)),
+        MethodExpression method => throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"Comparing with '{method.Name}()'"),
+        _ => throw RqlErrors.At(query.Text, expression.Position, "Expected a value."),
     };
 
     /// <summary>Returns the values of a list; an array parameter is replaced by its elements.</summary>
@@ -61,7 +61,7 @@ internal sealed class QueryParameters(
     public string Text(Expression expression, string what) =>
         Value(expression) is { Kind: FieldValueKind.Text, Text: { } value }
             ? value
-            : throw RqlErrors.At(text, expression.Position, $"Expected {what}: a string.");
+            : throw RqlErrors.At(query.Text, expression.Position, $"Expected {what}: a string.");
 
     /// <summary>Returns a non-negative number.</summary>
     public double NumberFromZero(Expression expression, string what)
@@ -74,7 +74,7 @@ internal sealed class QueryParameters(
             _ =>
             double.NaN
         };
-        return number >= 0 ? number : throw RqlErrors.At(text, expression.Position, $"Expected {what}: a number from 0 on.");
+        return number >= 0 ? number : throw RqlErrors.At(query.Text, expression.Position, $"Expected {what}: a number from 0 on.");
     }
 
     /// <summary>Returns a non-negative integer, or <paramref name="otherwise"/> if none is given.</summary>
@@ -89,7 +89,7 @@ internal sealed class QueryParameters(
             FieldValueKind.Null => otherwise, // clients that set one half of 'limit $skip, $take' send null for the other
             FieldValueKind.Long when value.Long >= 0 => value.Long,
             FieldValueKind.Double when value.Double >= 0 && Math.Truncate(value.Double) == value.Double => (long)value.Double,
-            _ => throw RqlErrors.At(text, expression.Position, $"'{clause}' takes a whole number from 0."),
+            _ => throw RqlErrors.At(query.Text, expression.Position, $"'{clause}' takes a whole number from 0."),
         };
     }
 
@@ -97,14 +97,14 @@ internal sealed class QueryParameters(
     public JsonElement Object(ParameterExpression parameter, string what) =>
         Find(parameter) is { ValueKind: JsonValueKind.Object } found
             ? found
-            : throw RqlErrors.At(text, parameter.Position, $"Expected {what}: an object.");
+            : throw RqlErrors.At(query.Text, parameter.Position, $"Expected {what}: an object.");
 
     /// <summary>Returns a value as JSON.</summary>
     public byte[] Json(Expression expression) => expression switch
     {
         LiteralExpression literal => System.Text.Encoding.UTF8.GetBytes(literal.Text),
         ParameterExpression parameter => System.Text.Encoding.UTF8.GetBytes(Find(parameter).GetRawText()),
-        _ => throw RqlErrors.At(text, expression.Position, "Expected a value."),
+        _ => throw RqlErrors.At(query.Text, expression.Position, "Expected a value."),
     };
 
     /// <summary>Returns a parameter as given.</summary>
@@ -131,7 +131,7 @@ internal sealed class QueryParameters(
         return isFound
             ? value
             : throw RqlErrors.At(
-                text, parameter.Position, $"The query uses the parameter ${parameter.Name}, but no value is given for it.");
+                query.Text, parameter.Position, $"The query uses the parameter ${parameter.Name}, but no value is given for it.");
     }
 
     private Dictionary<string, JsonElement> ByName()
@@ -152,7 +152,7 @@ internal sealed class QueryParameters(
             FieldValue.Of(whole),
         _ when double.TryParse(literal.Text, NumberStyles.Float, CultureInfo.InvariantCulture, out double real)
             && double.IsFinite(real) => FieldValue.Of(real),
-        _ => throw RqlErrors.TooLarge(text, literal.Position),
+        _ => throw RqlErrors.TooLarge(query.Text, literal.Position),
     };
 
     private FieldValue OfJson(JsonElement json, Expression from)
@@ -172,7 +172,7 @@ internal sealed class QueryParameters(
             default:
                 string kind = json.ValueKind == JsonValueKind.Array ? "an array" : "an object";
                 throw RqlErrors.At(
-                    text, from.Position,
+                    query.Text, from.Position,
                     $"{(from is ParameterExpression parameter ? $"The parameter ${parameter.Name}" : "The compare-exchange "
                         + "value")} "
                         + $"is {kind}; a string, a number, a boolean or null can be compared with. "
