@@ -37,7 +37,8 @@ internal sealed class QueryParameters(
             query.Text, path.Position,
             $"'{path}' is a field, and an index answers what is compared with a value; a text is written in quotes. "
                 + ExaminedConditions.WayOut(query)),
-        MethodExpression method => throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"Comparing with '{method.Name}()'"),
+        MethodExpression method => throw RqlErrors.NotSupportedYet(
+            query.Text, method.Position, $"Comparing with '{method.Name}()'"),
         _ => throw RqlErrors.At(query.Text, expression.Position, "Expected a value."),
     };
 
@@ -74,7 +75,9 @@ internal sealed class QueryParameters(
             _ =>
             double.NaN
         };
-        return number >= 0 ? number : throw RqlErrors.At(query.Text, expression.Position, $"Expected {what}: a number from 0 on.");
+        return number >= 0
+            ? number
+            : throw RqlErrors.At(query.Text, expression.Position, $"Expected {what}: a number from 0 on.");
     }
 
     /// <summary>Returns a non-negative integer, or <paramref name="otherwise"/> if none is given.</summary>
