@@ -168,6 +168,9 @@ public sealed class QueryScriptTests : IAsyncLifetime
     [InlineData("from Orders as o\norder by counter(o, 'Likes') as long", 2, "index over them")]
     [InlineData("from Orders as o where timeseries(o, 'Heart') > 3", 1, "timeSeries.map(")]
     [InlineData("from Orders update { this.a = 1 }", 1, "patches by query")]
+    [InlineData("from Orders as o\nwhere length(c.Name) > 3 load o.Company as c", 2, "declare function isLong(c)")]
+    [InlineData("from Orders as o load o.Company as c\nfilter length(c.Name) > 3", 2, "for a loaded document")]
+    [InlineData("from Orders where\nyear(At) = cmpxchg('a')", 2, "value or a declared function, cannot have it")]
     public async Task What_cannot_be_computed_is_refused_with_its_place(string text, int line, string words)
     {
         TreepieException error = await Assert.ThrowsAnyAsync<TreepieException>(() => AskAsync(text));
@@ -198,7 +201,20 @@ public sealed class QueryScriptTests : IAsyncLifetime
             new WriteBatch().IncrementCounter("orders/3", "Likes", 4).IncrementCounter("orders/4", "Likes", 3), Cancel);
         Assert.Equal(["\"orders/3\""], await AskAsync("from Orders as o filter counter(o, 'Likes') > 3"));
         Assert.Equal(["\"orders/3\""], await AskAsync("from Orders as o where counter(o, 'Likes') > 3 and o.Freight < 4"));
+        Assert.Equal(["\"orders/3\""], await AskAsync("from Orders where counter('Likes') > 3 and Freight < 4"));
+        Assert.Equal(["\"orders/3\""], await AskAsync("from Orders as o filter counter('likes') > 3 or o.Freight = null"));
         Assert.Equal([], await AskAsync("from Orders as o where counter(o, 'Likes') > 3 and count(o.Lines) = 1"));
+    }
+
+    /// <summary>What the message about functions of what the query finds advises.</summary>
+    [Fact]
+    public async Task A_declared_function_computes_of_loaded_documents()
+    {
+        List<string> names = await AskAsync("from Orders as o load o.Company as c select c.Name");
+        string function = "declare function isLong(c) { return c?.Name?.length > 30; } ";
+        Assert.Equal(
+            names.Count(static name => name.Length > 32),
+            (await AskAsync(function + "from Orders as o load o.Company as c filter isLong(c)")).Count);
     }
 
     [Fact]
