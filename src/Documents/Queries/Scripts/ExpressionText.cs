@@ -115,9 +115,9 @@ internal sealed class ExpressionText(RqlQuery query)
         MethodExpression method when UtcTexts.Is(method) || FilterFunctions.Knows(method.Name) => throw RqlErrors.At(
             query.Text, method.Position,
             $"'{method.Name}()' is computed of what the query finds, without a script. A condition that needs one, for a "
-                + "loaded document, a counter, a compare-exchange value or a declared function, cannot have it: make them two conditions "
-                + "that 'and' joins, or compute all of it in a function: declare function isLong(c) { return c?.Name?.length > "
-                + "30; } from Orders as o load o.Company as c filter isLong(c)."),
+                + "loaded document, a counter, a compare-exchange value or a declared function, cannot have it: make them two "
+                + "conditions that 'and' joins, or compute all of it in a function: declare function isLong(c) { return "
+                + "c?.Name?.length > 30; } from Orders as o load o.Company as c filter isLong(c)."),
         _ => throw RqlErrors.At(
             query.Text, expression.Position, "Expected is a field, a value, a parameter, or a call of a declared function."),
     };
