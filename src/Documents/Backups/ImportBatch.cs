@@ -74,7 +74,8 @@ internal sealed class ImportBatch(Database database, BulkInsert insert, SectionC
         {
             throw new BackupException(
                 BackupFault.Damaged,
-                $"The backup is damaged: an item of '{only.Section}' cannot be stored ({error.Message}). Take another copy.", error);
+                $"The backup is damaged: an item of '{only.Section}' cannot be stored ({error.Message}). Take another copy.",
+                error);
         }
     }
 

@@ -53,7 +53,9 @@ public sealed class QueryResults : IDisposable
         _found = found;
         _source = found.Source;
         BoundQuery query = context.Query;
-        _steps = found.Scan is null && found.Plan is null ? null : new ResultSteps(query, found, context.TimeProvider);
+        _steps = found.Scan is null && found.Plan is null
+            ? null
+            : new ResultSteps(query, found.Plan, found.Scan, context.TimeProvider);
         _remaining = query.Take;
         _filtered = query.Filters ? new ResultBody(query.StoredFields, ProjectionBehavior.Default) : null;
         _values = query.Projection is not { } projection ? null : new RowValues(

@@ -20,8 +20,8 @@ internal static class AttachmentsEndpoints
     private const long LongBytes = 1 << 20;
 
     /// <summary>
-    /// The number of bytes written to the connection between flushes: enough that the copy of a piece overlaps with the sending of
-    /// the one before.
+    /// The number of bytes written to the connection between flushes: enough that the copy of a piece overlaps with the sending
+    /// of the one before.
     /// </summary>
     private const int WriteBytes = 256 * 1024;
 

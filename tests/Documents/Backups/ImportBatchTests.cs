@@ -144,7 +144,8 @@ public sealed class ImportBatchTests : IDisposable
                 () => database.ImportAsync(Stream(damaged), null, null, Cancel));
             Assert.Equal(BackupFault.Damaged, error.Fault);
             Assert.Contains("was imported and stays", error.Message, StringComparison.Ordinal);
-            early += error.Message.Contains("TreepieTimeSeries", StringComparison.Ordinal) ? 1 : 0; // else at the end, by the hash
+            if (error.Message.Contains("TreepieTimeSeries", StringComparison.Ordinal))
+                early++; // else at the end, by the hash
             using DatabaseSnapshot snapshot = database.BeginRead();
             for (int i = 1; i < series; i++)
                 Assert.Equal(50, snapshot.TimeSeries($"d/{i}", "S", DateTime.MinValue, DateTime.MaxValue).Count());

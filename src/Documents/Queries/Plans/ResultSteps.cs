@@ -20,11 +20,12 @@ internal sealed class ResultSteps
     private TimeSpan _filtering;
 
     /// <param name="query">The query.</param>
-    /// <param name="found">What it found, with a plan.</param>
+    /// <param name="found">The plan of the index that answered, or null.</param>
+    /// <param name="scan">The plan of the scan that answered; null if an index did.</param>
     /// <param name="clock">Measures the steps.</param>
-    public ResultSteps(BoundQuery query, FoundResults found, TimeProvider clock)
+    public ResultSteps(BoundQuery query, PlanNode? found, ScanPlan? scan, TimeProvider clock)
     {
-        (_query, _found, _scan, _clock, _begun) = (query, found.Plan, found.Scan, clock, clock.GetTimestamp());
+        (_query, _found, _scan, _clock, _begun) = (query, found, scan, clock, clock.GetTimestamp());
         if (_found is null || !(query.Filters || query.Script is not null || query.Distinct))
             return;
         (_coldPages, _found.ColdPages) = (_found.ColdPages, null); // of the whole query, so the first step has it
@@ -47,7 +48,7 @@ internal sealed class ResultSteps
         bool computes = _query.Script is { Selects: true } or { Computes: true };
         TimeSpan computing = script?.SelectElapsed ?? TimeSpan.Zero;
         PlanNode node = _found
-            ?? _scan!.Node( // not null: what was found has a plan of one of the two kinds
+            ?? _scan!.Node( // not null: one of the two is given
                 _query.Filters ? examined : computes ? script!.Documents : rows, // a query that computes has a script
                 _clock.GetElapsedTime(_begun) - _filtering - computing);
         if (_query.Filters)
