@@ -20,7 +20,7 @@ internal sealed class TextShape
     /// <summary>The fields of the results.</summary>
     public IReadOnlyList<MappedField> Fields => _fields;
 
-    /// <summary>The fields that have in every result what the document has at the member of their name.</summary>
+    /// <summary>The fields that are, in every result, a copy of the document's member of the same name.</summary>
     public IReadOnlyCollection<string> Copied => _isMixed ? [] : _copied;
 
     /// <summary>Whether results have a boost.</summary>

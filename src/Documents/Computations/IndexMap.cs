@@ -29,8 +29,8 @@ internal abstract class IndexMap
     public abstract IReadOnlyList<MappedField> Fields { get; }
 
     /// <summary>
-    /// The names among <see cref="Fields"/> that are known to have, in every object, what the document has at the member of that
-    /// name.
+    /// The names among <see cref="Fields"/> whose value is known to be, in every object, a copy of the document's member of the
+    /// same name.
     /// </summary>
     public virtual IReadOnlyCollection<string> Copied => [];
 

@@ -9,7 +9,7 @@ namespace Treepie.Server.Backups;
 /// <param name="Excluded">The databases that do not have it.</param>
 internal sealed record ServerWideBackup(BackupTask Task, IReadOnlyList<string> Excluded)
 {
-    /// <summary>The start of the names that these tasks have in databases.</summary>
+    /// <summary>The prefix of the names that these tasks have in databases.</summary>
     public const string Prefix = "Server Wide Backup, ";
 
     private const string ExcludedDatabases = "ExcludedDatabases";
@@ -34,6 +34,16 @@ internal sealed record ServerWideBackup(BackupTask Task, IReadOnlyList<string> E
             task,
             json.TryGetProperty(ExcludedDatabases, out JsonElement excluded) ? ReadNames(excluded) : before?.Excluded ?? []);
     }
+
+    /// <summary>Returns whether the name of a task in a database is reserved for these tasks.</summary>
+    public static bool IsReserved(string nameInDatabase) =>
+        nameInDatabase.StartsWith(Prefix, StringComparison.OrdinalIgnoreCase);
+
+    /// <summary>Returns whether a task in a database, by its name there, was made by this one.</summary>
+    public bool Made(string nameInDatabase) =>
+        string.Equals(NameInDatabases, nameInDatabase, StringComparison.OrdinalIgnoreCase);
+
+    public bool IsNamed(string name) => string.Equals(Task.Name, name, StringComparison.OrdinalIgnoreCase);
 
     public bool Covers(string database) => !Excluded.Contains(database, StringComparer.OrdinalIgnoreCase);
 

@@ -6,12 +6,12 @@ using Treepie.Server.Http;
 namespace Treepie.Server.Backups;
 
 /// <summary>
-/// The backup tasks of all databases. Each is kept among what the databases share, and is a task of its own in each of them, with
-/// its own state. Thread-safe.
+/// The backup tasks of all databases. Each is stored once, in the database that they share, and gives every database a task of
+/// its own, with its own state. Thread-safe.
 /// </summary>
 /// <remarks>
-/// A change is stored before the databases have it, with a note that they may lack it. Whatever ends the server in between, the
-/// next start finds the note and gives it to them.
+/// A change is stored before it is applied to the databases, and marked as not yet applied. If the server stops in between, the
+/// next start finds the mark and applies it.
 /// </remarks>
 [SuppressMessage(
     "Design", "CA1001", Justification = "The semaphore's handle is never asked for, so there is nothing to dispose.")]
@@ -29,8 +29,7 @@ internal sealed class ServerWideBackups(RequestServices server, BackupScheduler 
 
     /// <summary>Returns whether a task of a database, by its name there, is one of all databases.</summary>
     public bool Owns(string nameInDatabase) =>
-        nameInDatabase.StartsWith(ServerWideBackup.Prefix, StringComparison.OrdinalIgnoreCase)
-        && List().Any(one => string.Equals(one.NameInDatabases, nameInDatabase, StringComparison.OrdinalIgnoreCase));
+        ServerWideBackup.IsReserved(nameInDatabase) && List().Any(one => one.Made(nameInDatabase));
 
     /// <summary>
     /// Stores a task, replacing the one of the same number or name, and gives it to all databases that it covers. A task with
@@ -45,7 +44,7 @@ internal sealed class ServerWideBackups(RequestServices server, BackupScheduler 
             tasks =>
             {
                 ServerWideBackup read = ServerWideBackup.Read(configuration, before: null);
-                int named = tasks.FindIndex(one => IsNamed(one, read.Task.Name)),
+                int named = tasks.FindIndex(one => one.IsNamed(read.Task.Name)),
                     numbered = tasks.FindIndex(one => one.Task.Id == read.Task.Id), place = numbered >= 0 ? numbered : named;
                 if (named >= 0 && named != place)
                     throw WireException.BadRequest(
@@ -70,13 +69,13 @@ internal sealed class ServerWideBackups(RequestServices server, BackupScheduler 
 
     /// <summary>Deletes a task here and in all databases; returns false if there is none. Its backups are kept.</summary>
     public Task<bool> DeleteAsync(string name, CancellationToken cancellationToken) =>
-        ChangeAsync(tasks => tasks.RemoveAll(one => IsNamed(one, name)) > 0, cancellationToken);
+        ChangeAsync(tasks => tasks.RemoveAll(one => one.IsNamed(name)) > 0, cancellationToken);
 
     /// <summary>Disables or enables a task in all databases; returns false if there is none.</summary>
     public Task<bool> SetDisabledAsync(string name, bool isDisabled, CancellationToken cancellationToken) => ChangeAsync(
         tasks =>
         {
-            int place = tasks.FindIndex(one => IsNamed(one, name));
+            int place = tasks.FindIndex(one => one.IsNamed(name));
             if (place >= 0)
                 tasks[place] = tasks[place] with { Task = tasks[place].Task with { IsDisabled = isDisabled } };
             return place >= 0;
@@ -131,9 +130,6 @@ internal sealed class ServerWideBackups(RequestServices server, BackupScheduler 
             _turn.Release();
         }
     }
-
-    private static bool IsNamed(ServerWideBackup one, string name) =>
-        string.Equals(one.Task.Name, name, StringComparison.OrdinalIgnoreCase);
 
     /// <summary>Changes the tasks, unless the change returns false, and gives them to all databases.</summary>
     private async Task<bool> ChangeAsync(Func<List<ServerWideBackup>, bool> change, CancellationToken cancellationToken)
@@ -192,11 +188,9 @@ internal sealed class ServerWideBackups(RequestServices server, BackupScheduler 
         var known = new Dictionary<string, long>(StringComparer.OrdinalIgnoreCase);
         foreach (BackupTask task in scheduler.List(database).Select(static info => info.Task))
         {
-            if (!task.Name.StartsWith(ServerWideBackup.Prefix, StringComparison.OrdinalIgnoreCase))
+            if (!ServerWideBackup.IsReserved(task.Name))
                 continue;
-            if (isNew
-                || !wanted.Exists(one => string.Equals(one.NameInDatabases, task.Name, StringComparison.OrdinalIgnoreCase))
-                || !known.TryAdd(task.Name, task.Id))
+            if (isNew || !wanted.Exists(one => one.Made(task.Name)) || !known.TryAdd(task.Name, task.Id))
                 await scheduler.DeleteAsync(database, task.Id).ConfigureAwait(false);
         }
 

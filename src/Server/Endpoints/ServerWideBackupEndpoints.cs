@@ -6,7 +6,7 @@ using Treepie.Server.Security;
 namespace Treepie.Server.Endpoints;
 
 /// <summary>
-/// The backup tasks of all databases. There are no other tasks of all databases, and the list of them is empty.
+/// The backup tasks of all databases. Lists of other kinds of tasks are empty, as there are none for all databases.
 /// </summary>
 internal static class ServerWideBackupEndpoints
 {
@@ -31,10 +31,10 @@ internal static class ServerWideBackupEndpoints
                     + $"this database in its 'ExcludedDatabases'.");
     }
 
-    /// <summary>Throws if a name is one that only tasks of all databases have: a change of these would delete the task.</summary>
+    /// <summary>Throws if a name is reserved for tasks of all databases: a change of these would delete the task.</summary>
     public static void RequireOwnName(string task)
     {
-        if (task.StartsWith(ServerWideBackup.Prefix, StringComparison.OrdinalIgnoreCase))
+        if (ServerWideBackup.IsReserved(task))
             throw WireException.BadRequest(
                 $"A name that begins with '{ServerWideBackup.Prefix}' is that of a backup task of all databases (PUT {Path}), so "
                     + $"'{task}' cannot be one of a database. Nothing was changed. Choose another name.");
@@ -45,7 +45,7 @@ internal static class ServerWideBackupEndpoints
         string? name = request.Parameter("name");
         IReadOnlyList<ServerWideBackup> tasks = IsOfBackup(request) ? request.Server.Backups.ServerWide.List() : [];
         return request.JsonAsync(
-            tasks.Where(one => name is null or "" || string.Equals(one.Task.Name, name, StringComparison.OrdinalIgnoreCase)),
+            tasks.Where(one => name is null or "" || one.IsNamed(name)),
             static (json, tasks) =>
             {
                 json.WriteStartObject();

@@ -23,8 +23,8 @@ internal sealed class JournalFile(IFile file, long lengthBytes)
     public bool IsTaken { get; set; }
 
     /// <summary>
-    /// Writes to blocks that were allocated. If the disk is full nevertheless, as on file systems that copy what is overwritten,
-    /// that is an error like any other, never a <see cref="DiskFullException"/>: a part may be written.
+    /// Writes to blocks that are already allocated. A copy-on-write file system can still run out of space here. That is reported
+    /// as an ordinary error, not as a <see cref="DiskFullException"/>, because part of the data may have been written.
     /// </summary>
     public void WriteDurable(ReadOnlySpan<byte> bytes, long offset)
     {

@@ -149,7 +149,9 @@ internal sealed class CommitQueue(
 
     private bool IsFlushing => (Volatile.Read(ref _state) & Flushing) != 0;
 
-    /// <summary>Whether the calling thread is the leader: only it can find its own id.</summary>
+    /// <summary>
+    /// Whether the calling thread is the leader. No lock is needed: only the leader itself stores and clears its id.
+    /// </summary>
     private bool IsLeading => _leadingThread == Environment.CurrentManagedThreadId;
 
     /// <summary>

@@ -24,7 +24,7 @@ internal sealed record BindingContext
     /// <summary>Where SELECT takes values from.</summary>
     public ProjectionBehavior Projection { get; init; }
 
-    /// <summary>Whether documents are examined for conditions of WHERE that no index answers.</summary>
+    /// <summary>Whether conditions of WHERE that no index answers are evaluated on the documents.</summary>
     public bool ExaminesDocuments { get; init; } = true;
 
     /// <summary>The maximum number of shape vertices in a query, all shapes together.</summary>

@@ -15,10 +15,12 @@ namespace Treepie.Queries.Binding;
 /// </summary>
 internal static class ExaminedConditions
 {
+    private const string IndexExample = "(from o in docs.Orders select new { Year = o.At.Year, IsPaid = o.Paid >= o.Total })";
+
     /// <summary>What errors say about conditions that are not moved.</summary>
     public static string WayOut(RqlQuery query) => ReturnsCounts(query)
-        ? "With 'facet()' and 'suggest()' no documents are examined: ask an index for a field that computes it (from o in "
-            + "docs.Orders select new { Year = o.At.Year, IsPaid = o.Paid >= o.Total })."
+        ? "With 'facet()' and 'suggest()' no documents are examined: ask an index for a field that computes it "
+            + $"{IndexExample}."
         : "In queries that only read, documents are examined for a condition of its own among those that 'and' joins. Under 'or' "
             + "and 'not', and to change what is found, write it behind 'filter'.";
 
@@ -35,31 +37,36 @@ internal static class ExaminedConditions
         if (ReturnsCounts(query))
             return (query, null);
 
-        ILookup<bool, (Expression Term, string? Reason)> terms = ExpressionTree.Terms(query.Where)
-            .Select(term => (term, ReasonOf(query, term)))
-            .ToLookup(term => term.Item2 is not null);
-        if (!terms[true].Any())
+        List<Expression> answered = [], examined = [];
+        List<string> reasons = [];
+        foreach (Expression term in ExpressionTree.Terms(query.Where))
+        {
+            string? reason = ReasonOf(query, term);
+            (reason is null ? answered : examined).Add(term);
+            if (reason is not null)
+                reasons.Add(reason);
+        }
+
+        if (examined.Count == 0)
             return (query, null);
 
         if (query.FilterLimit is { } limit)
             throw RqlErrors.At(
                 query.Text, limit.Position,
                 $"'filter_limit' is about what 'filter' examines, and 'where' has conditions that are examined too "
-                    + $"({terms[true].First().Reason}): write them behind 'filter'.");
-        Expression[] examined = [.. terms[true].Select(static term => term.Term)];
+                    + $"({reasons[0]}): write them behind 'filter'.");
         if (index is StaticIndexMapping { KeepsObjects: false } named)
             foreach (Expression term in examined)
                 RequireKnown(query, term, named, []);
-        string reasons = string.Join(", ", terms[true].Select(static term => term.Reason).Distinct());
         return (
             query with
             {
-                Where = ExpressionTree.All([.. terms[false].Select(static term => term.Term)]),
+                Where = ExpressionTree.All(answered),
                 Filter = ExpressionTree.All([.. examined, .. ExpressionTree.Terms(query.Filter)]),
             },
-            $"No index answers this of 'where': {reasons}. So what the other conditions leave is examined one by one, as "
-                + "'filter' does. It is fast if an index computes it (from o in docs.Orders select new { Year = o.At.Year, "
-                + "IsPaid = o.Paid >= o.Total }) and is asked for its field.");
+            $"No index answers this of 'where': {string.Join(", ", reasons.Distinct())}. So what the other conditions leave is "
+                + $"examined one by one, as 'filter' does. It is fast if an index computes it {IndexExample} and is asked for "
+                + "its field.");
     }
 
     /// <summary>Returns what it is that no index answers; null if an index may.</summary>

@@ -11,7 +11,7 @@ namespace Treepie.Queries.Filters;
 /// <param name="cancellationToken">Cancels the evaluation.</param>
 internal sealed class FilterScope(JsonElement document, string id, int elements, CancellationToken cancellationToken)
 {
-    /// <summary>The number of array elements between two looks at the cancellation.</summary>
+    /// <summary>The number of array elements visited between checks for cancellation.</summary>
     private const int ElementsAtOnce = 1_024;
 
     private int _elementsToGo = ElementsAtOnce;
@@ -23,7 +23,7 @@ internal sealed class FilterScope(JsonElement document, string id, int elements,
     /// <summary>The current elements, by slot.</summary>
     public JsonElement[] Elements { get; } = elements == 0 ? [] : new JsonElement[elements];
 
-    /// <summary>Counts an element that is looked at, of whichever array.</summary>
+    /// <summary>Counts a visited array element, and checks for cancellation once in a while.</summary>
     /// <exception cref="OperationCanceledException">The query was cancelled.</exception>
     public void Count()
     {

@@ -8,10 +8,10 @@ namespace Treepie.Queries.Projecting;
 /// <summary>A function of a selected value. Immutable.</summary>
 internal abstract class SelectedFunction
 {
-    /// <summary>Whether it looks at the whole result, so that the index cannot store what it needs.</summary>
+    /// <summary>Whether it needs the whole document, so that fields stored in the index are not enough.</summary>
     public virtual bool NeedsDocument => false;
 
-    /// <summary>Writes what it makes of a value as JSON; returns false, with nothing written, if there is no value.</summary>
+    /// <summary>Writes the result for a value as JSON. Returns false and writes nothing if there is no value.</summary>
     public abstract bool TryWrite(RowValues row, ProjectedField of, IBufferWriter<byte> output);
 
     /// <summary>Parses what was written for a result.</summary>
