@@ -242,10 +242,7 @@ internal sealed class ConditionTranslator
         if (!Paths.DependsOnDocument(left))
             (left, right, type) = (right, left, Mirrored(type));
         if (Paths.DependsOnDocument(right))
-            return IsFilter ? OfMembers(left, right, node) : throw Refusal.Of(
-                node,
-                "A condition of an index compares a member with a value, not with another member. Write it in Filter(…), which "
-                    + "looks at documents, or store the result of the comparison as a member of its own.");
+            return Looked(Clause.Always, () => OfMembers(left, right, type, node), node);
 
         object? value = Interpreter.ValueOf(right);
         bool isEquality = type is ExpressionType.Equal or ExpressionType.NotEqual;
@@ -289,19 +286,19 @@ internal sealed class ConditionTranslator
         type is ExpressionType.GreaterThan or ExpressionType.GreaterThanOrEqual or ExpressionType.Equal;
 
     /// <summary>Translates the comparison of two members of one document.</summary>
-    private Clause OfMembers(Expression left, Expression right, BinaryExpression node)
+    private Clause OfMembers(Expression left, Expression right, ExpressionType type, BinaryExpression node)
     {
         if ((_computed.TryFind(left), _computed.TryFind(right)) is var (one, other) && (one ?? other) is not null)
-            return new Clause($"{one ?? Paths.Of(left).Compared} {SignOf(node.NodeType)} {other ?? Paths.Of(right).Compared}");
+            return new Clause($"{one ?? Paths.Of(left).Compared} {SignOf(type)} {other ?? Paths.Of(right).Compared}");
         (DocumentPath first, DocumentPath second) = (Paths.Of(left), Paths.Of(right));
-        Type type = Nullable.GetUnderlyingType(first.Type) ?? first.Type;
-        bool isEquality = node.NodeType is ExpressionType.Equal or ExpressionType.NotEqual;
+        Type of = Nullable.GetUnderlyingType(first.Type) ?? first.Type;
+        bool isEquality = type is ExpressionType.Equal or ExpressionType.NotEqual;
         if (Paths.IsArray(first.Type) || Paths.IsArray(second.Type) || (first.IsId && first.Type != typeof(string))
             || (second.IsId && second.Type != typeof(string))
             || IsCharacter(first) != IsCharacter(second)
-            || (!isEquality && (type.IsEnum || type == typeof(TimeSpan) || type == typeof(bool))))
+            || (!isEquality && (of.IsEnum || of == typeof(TimeSpan) || of == typeof(bool))))
             throw Refusal.Of(node, "Of two members numbers, texts and times are compared. Store what else it comes to.");
-        return Cased(first, new Clause($"{first.Compared} {SignOf(node.NodeType)} {second.Compared}"));
+        return Cased(first, new Clause($"{first.Compared} {SignOf(type)} {second.Compared}"));
     }
 
     private static string SignOf(ExpressionType type) => type switch
@@ -322,7 +319,7 @@ internal sealed class ConditionTranslator
         if (!Paths.DependsOnDocument(subject))
             (subject, with, type) = (with, subject, Mirrored(type));
         if (Paths.DependsOnDocument(with))
-            throw Refusal.Of(node, "A condition compares a member with a value, not with another member.");
+            return Looked(Clause.Always, () => OfMembers(subject, with, type, node), node);
         DocumentPath path = Paths.Of(subject);
         object? value = Interpreter.ValueOf(with);
         return type is ExpressionType.Equal or ExpressionType.NotEqual
