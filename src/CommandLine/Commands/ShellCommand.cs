@@ -11,7 +11,7 @@ internal static class ShellCommand
     private const int MostRows = 50;
 
     private const string Help = """
-        A query ends at the end of its line, or at a line that does not end in '\'.
+        A query ends at the end of its line, or at a line that does not end in '\'. Tab completes words, collections and fields.
           .format table|json|ndjson|csv   how results are written
           .help                           this
           .quit                           ends it, as the end of the input does
@@ -40,9 +40,10 @@ internal static class ShellCommand
     {
         string format = "table";
         int exitCode = ExitCode.Ok;
+        QueryEditor? editor = QueryEditor.TryCreate(shell, source);
         if (shell.CanAsk)
             await shell.Error.WriteLineAsync("RQL, or .help. The end of the input (Ctrl-D, on Windows Ctrl-Z) ends it.");
-        while (await ReadAsync(shell) is { } line && line != ".quit")
+        while (await ReadAsync(shell, editor, cancellationToken) is { } line && line != ".quit")
         {
             cancellationToken.ThrowIfCancellationRequested();
             string[] words = line.Split(' ', StringSplitOptions.RemoveEmptyEntries);
@@ -86,14 +87,15 @@ internal static class ShellCommand
     }
 
     /// <summary>Reads a line, joined with the following ones while it ends in a backslash. Returns null at the end.</summary>
-    private static async Task<string?> ReadAsync(Shell shell)
+    private static async Task<string?> ReadAsync(Shell shell, QueryEditor? editor, CancellationToken cancellationToken)
     {
         string read = "";
         while (true)
         {
-            if (shell.CanAsk)
-                await shell.Error.WriteAsync(read.Length == 0 ? "> " : "… ");
-            if (shell.ReadLine() is not { } line)
+            string prompt = read.Length == 0 ? ">" : "…";
+            if (editor is null && shell.CanAsk)
+                await shell.Error.WriteAsync(prompt + " ");
+            if ((editor is null ? shell.ReadLine() : await editor.ReadAsync(prompt, cancellationToken)) is not { } line)
                 return read.Length == 0 ? null : read;
             if (!line.EndsWith('\\'))
                 return (read + line).Trim();

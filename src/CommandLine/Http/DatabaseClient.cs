@@ -124,6 +124,14 @@ internal sealed class DatabaseClient(ServerClient server, string name)
                 .Select(static result => result.GetProperty("Index").GetString() ?? "")];
     }
 
+    /// <summary>Returns the collections with their sizes: <c>GET collections/stats</c>. The caller disposes it.</summary>
+    public async Task<JsonDocument> CollectionsAsync(CancellationToken cancellationToken)
+    {
+        using HttpResponseMessage response = await server.SendAsync(
+            HttpMethod.Get, _path + "collections/stats", null, cancellationToken);
+        return await ServerClient.ReadJsonAsync(response, cancellationToken);
+    }
+
     /// <summary>Returns the state of all indexes: <c>GET indexes/stats</c>. The caller disposes it.</summary>
     public async Task<JsonDocument> IndexStatisticsAsync(CancellationToken cancellationToken)
     {

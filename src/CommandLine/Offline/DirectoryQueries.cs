@@ -3,6 +3,7 @@ using System.IO.Pipelines;
 using System.Text.Json;
 using Treepie.CommandLine.Queries;
 using Treepie.Queries;
+using Treepie.Store;
 
 namespace Treepie.CommandLine.Offline;
 
@@ -72,6 +73,15 @@ internal sealed class DirectoryQueries(Database database) : IQuerySource, IDispo
             },
             CancellationToken.None);
         return pipe.Reader.AsStream();
+    }
+
+    /// <inheritdoc/>
+    public Task<QueryNames> NamesAsync(CancellationToken cancellationToken)
+    {
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        return Task.FromResult(new QueryNames(
+            [.. snapshot.Collections().Select(collection => collection.Name)],
+            [.. database.Indexes.List().Select(index => index.Name)]));
     }
 
     /// <inheritdoc/>

@@ -11,4 +11,7 @@ internal interface IQuerySource
     /// Returns the response of a query as a server streams it (<see cref="Http.StreamedAnswer"/>). The caller disposes it.
     /// </summary>
     Task<Stream> LinesAsync(QueryText query, CancellationToken cancellationToken);
+
+    /// <summary>Returns the names of the collections and indexes.</summary>
+    Task<QueryNames> NamesAsync(CancellationToken cancellationToken);
 }

@@ -1,3 +1,4 @@
+using System.Text.Json;
 using Treepie.CommandLine.Http;
 
 namespace Treepie.CommandLine.Queries;
@@ -17,6 +18,19 @@ internal sealed class ServerQueries(DatabaseClient database) : IQuerySource
     {
         HttpResponseMessage response = await database.StreamQueryAsync(Body(query), cancellationToken);
         return await response.Content.ReadAsStreamAsync(cancellationToken);
+    }
+
+    /// <inheritdoc/>
+    public async Task<QueryNames> NamesAsync(CancellationToken cancellationToken)
+    {
+        using JsonDocument collections = await database.CollectionsAsync(cancellationToken);
+        using JsonDocument indexes = await database.IndexStatisticsAsync(cancellationToken);
+        return new QueryNames(
+            [.. collections.RootElement.GetProperty("Collections").EnumerateObject().Select(collection => collection.Name)],
+            [
+                .. indexes.RootElement.GetProperty("Results").EnumerateArray()
+                    .Select(index => index.GetProperty("Name").GetString() ?? ""),
+            ]);
     }
 
     /// <summary>Builds the request body of a query.</summary>
