@@ -1,5 +1,8 @@
 using System.Diagnostics;
 using System.IO.Compression;
+using System.Reflection.Metadata;
+using System.Reflection.PortableExecutable;
+using System.Runtime.InteropServices;
 using Treepie.Tests.Support;
 
 namespace Treepie.Clients.Tests.Package;
@@ -25,10 +28,14 @@ public sealed class PackedElsewhereTests
         // What was compiled in passing, with this machine's paths in it, must not get into the package.
         await DotnetCommand.SucceedAsync(
             first, null, "build", Path.Combine("src", "Storage"), "-c", "Release", "-v", "quiet", DotnetCommand.WithoutAnalyzers);
-        (byte[] assembly, string link, string nuspec) = await PackAsync(first);
+        string runtime = RuntimeInformation.RuntimeIdentifier;
+        (byte[] assembly, string link, string nuspec) = await PackAsync(first, $"-p:PrecompiledFor={runtime}");
         (byte[] again, _, _) = await PackAsync(second);
 
         Assert.Equal(assembly, again);
+        byte[] compiled = Packed(first, $"runtimes/{runtime}/lib/net10.0/Treepie.Storage.dll");
+        Assert.False(Module(assembly).IsPrecompiled);
+        Assert.Equal(Module(assembly) with { IsPrecompiled = true }, Module(compiled));
         string commit = (await GitAsync(first, "rev-parse", "HEAD")).Trim();
         Assert.Contains("\"/_/*\":", link, StringComparison.Ordinal);
         Assert.Contains($"/example/treepie/{commit}/*\"", link, StringComparison.Ordinal);
@@ -36,22 +43,36 @@ public sealed class PackedElsewhereTests
         Assert.Contains($"commit=\"{commit}\"", nuspec, StringComparison.Ordinal);
     }
 
-    private static async Task<(byte[] Assembly, string SourceLink, string Nuspec)> PackAsync(string directory)
+    /// <summary>The identity of an assembly's module, and whether it holds code that was compiled beforehand.</summary>
+    private static (Guid Id, bool IsPrecompiled) Module(byte[] assembly)
+    {
+        using var reader = new PEReader(new MemoryStream(assembly));
+        MetadataReader metadata = reader.GetMetadataReader();
+        return (
+            metadata.GetGuid(metadata.GetModuleDefinition().Mvid),
+            reader.PEHeaders.CorHeader is { ManagedNativeHeaderDirectory.Size: > 0 });
+    }
+
+    private static async Task<(byte[] Assembly, string SourceLink, string Nuspec)> PackAsync(
+        string directory, params string[] options)
     {
         await DotnetCommand.SucceedAsync(
-            directory, null, "pack", Path.Combine("src", "Storage"), "-c", "Release", "-o", "out", "-v", "quiet",
-            DotnetCommand.WithoutAnalyzers);
+            directory, null,
+            ["pack", Path.Combine("src", "Storage"), "-c", "Release", "-o", "out", "-v", "quiet", DotnetCommand.WithoutAnalyzers,
+                .. options]);
         string output = Path.Combine(directory, "out");
-        using ZipArchive package = ZipFile.OpenRead(Assert.Single(Directory.GetFiles(output, "*.nupkg")));
         using ZipArchive symbols = ZipFile.OpenRead(Assert.Single(Directory.GetFiles(output, "*.snupkg")));
         using Stream pdb = Assert.Single(symbols.Entries, entry => entry.Name == "Treepie.Storage.pdb").Open();
         return (
-            Read(package, "lib/net10.0/Treepie.Storage.dll"), PackedSymbols.SourceLink(pdb),
-            System.Text.Encoding.UTF8.GetString(Read(package, "Treepie.Storage.nuspec")));
+            Packed(directory, "lib/net10.0/Treepie.Storage.dll"), PackedSymbols.SourceLink(pdb),
+            System.Text.Encoding.UTF8.GetString(Packed(directory, "Treepie.Storage.nuspec")));
     }
 
-    private static byte[] Read(ZipArchive package, string name)
+    /// <summary>A file of the package.</summary>
+    private static byte[] Packed(string directory, string name)
     {
+        using ZipArchive package = ZipFile.OpenRead(
+            Assert.Single(Directory.GetFiles(Path.Combine(directory, "out"), "*.nupkg")));
         using Stream entry = Assert.Single(package.Entries, entry => entry.FullName == name).Open();
         using var bytes = new MemoryStream();
         entry.CopyTo(bytes);
@@ -63,7 +84,8 @@ public sealed class PackedElsewhereTests
     {
         foreach (string path in (string[])[
             "Directory.Build.props", "Directory.Packages.props", "global.json", "LICENSE", ".gitignore", ".editorconfig",
-            "assets", "src/Directory.Build.props", "src/BannedSymbols.txt", "src/Storage", .. others])
+            "assets", "src/Directory.Build.props", "src/Directory.Build.targets", "src/BannedSymbols.txt", "src/Storage",
+            .. others])
         {
             string source = Path.Combine(from, path);
             IEnumerable<string> files = File.Exists(source)
