@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using System.Runtime.InteropServices;
 using Treepie.Storage.Memory;
 
 namespace Treepie.Storage.Files;
@@ -15,7 +16,9 @@ namespace Treepie.Storage.Files;
 internal sealed class SpillFile(DiskFile file, long partBytes) : IDisposable
 {
     private readonly SortedSet<int> _free = [];
+    private readonly Lock _errorLock = new();
     private int _parts;
+    private int _error;
 
     /// <summary>The size of the file in bytes.</summary>
     public long LengthBytes => _parts * partBytes;
@@ -64,18 +67,28 @@ internal sealed class SpillFile(DiskFile file, long partBytes) : IDisposable
     }
 
     /// <summary>
-    /// Throws if the system failed to write out pages of the file since the last call. It counts such pages as written, may
-    /// drop them, and then reads back something else. Waits for pages that are being written, and writes none.
+    /// Throws if the system ever failed to write out pages of the file. It counts such pages as written, may drop them, and then
+    /// reads back something else. It knows the error before it drops a page, so whatever was read before a call that does not
+    /// throw was right. Thread-safe, unlike the other members.
     /// </summary>
     /// <exception cref="StorageException">Pages were not written.</exception>
     public void ThrowIfNotWrittenOut()
     {
-        int error = file.FindWriteError();
-        if (error != 0)
-            throw FileErrors.FromNumber(
-                error, file.Name,
-                "The system could not write out pages of transactions that are not in the data file yet. What is in memory may "
-                    + "be wrong, and the journal has it all: close the environment and open it again");
+        lock (_errorLock)
+        {
+            if (_error == 0)
+                _error = file.FindWriteError(); // which tells each error to one caller only
+        }
+
+        if (_error == 0)
+            return;
+
+        string message = Marshal.GetPInvokeErrorMessage(_error);
+        throw new StorageException(
+            $"The system could not write out pages of transactions that are not in the data file yet: '{file.Name}' (error "
+                + $"{_error}: {message}). What is in memory may be wrong, and the journal has it all: close the environment and "
+                + $"open it again.",
+            new IOException(message, _error));
     }
 
     public void Dispose() => file.Dispose();

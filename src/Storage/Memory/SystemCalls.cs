@@ -77,12 +77,12 @@ internal abstract partial class SystemCalls
     }
 
     /// <summary>
-    /// Waits for pages of a file that are being written, and returns the error of any that could not be written since the last
-    /// call, once. Linux only.
+    /// Returns the error of any page of a file that could not be written since the last call, once. Waits for none but the
+    /// first page, if that is being written. Linux only.
     /// </summary>
     public virtual int FindWriteError(SafeFileHandle file)
     {
-        int error = UnixFileCalls.OnFile(file, static descriptor => SyncRange(descriptor, 0, 0, WaitBefore));
+        int error = UnixFileCalls.OnFile(file, static descriptor => SyncRange(descriptor, 0, 1, WaitBefore));
         return error is ErrorIo or ErrorNoSpace or ErrorQuota ? error : 0; // others: the file system has no such call
     }
 

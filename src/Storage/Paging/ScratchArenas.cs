@@ -107,7 +107,7 @@ internal sealed class ScratchArenas : IDisposable
                 GiveBack(number, ref _arenas[number]);
     }
 
-    /// <summary>Throws if the system could not write out parts of the file since the last call.</summary>
+    /// <inheritdoc cref="SpillFile.ThrowIfNotWrittenOut"/>
     public void ThrowIfNotWrittenOut() => _spill?.ThrowIfNotWrittenOut();
 
     public void Dispose() => _spill?.Dispose();

@@ -107,24 +107,16 @@ internal sealed class Checkpointer(
         Debug.Assert(
             _meta.Bitmap.First != _meta.OtherBitmap.First, "1: the bitmap is written where nothing durable lies");
         Debug.Assert(_keepsBitmap || bitmap.Pages >= state.Space.BitmapPages, "a bitmap has a page for every group");
+        CapturePages();
         state.CheckpointUnderWay = _snapshot.TransactionId;
         try
         {
-            CaptureBitmap();
+            CaptureBitmap(); // last: if anything failed after it, the marks that it took would be lost
         }
         catch
         {
             GiveUp();
             throw;
-        }
-
-        _captured.Clear();
-        Scratch scratch = state.Store.Scratch;
-        for (uint frame = 0; frame < scratch.FrameCount; frame++)
-        {
-            ref Scratch.FrameRecord record = ref scratch.Record(frame);
-            if (record.Pages > 0 && record.Page >= 0 && state.Store.FrameOf(record.Page) == frame)
-                _captured.Add(new Captured(record.Page, frame, record.Birth));
         }
     }
 
@@ -272,6 +264,19 @@ internal sealed class Checkpointer(
         state.Space.MarkAllDirty(_otherPlace);
         state.Durable = state.Durable with { OtherBitmap = other }; // in memory only, for the next attempt if this one fails
         return other;
+    }
+
+    /// <summary>Collects the pages and runs in scratch that the newest state refers to.</summary>
+    private void CapturePages()
+    {
+        _captured.Clear();
+        Scratch scratch = state.Store.Scratch;
+        for (uint frame = 0; frame < scratch.FrameCount; frame++)
+        {
+            ref Scratch.FrameRecord record = ref scratch.Record(frame);
+            if (record.Pages > 0 && record.Page >= 0 && state.Store.FrameOf(record.Page) == frame)
+                _captured.Add(new Captured(record.Page, frame, record.Birth));
+        }
     }
 
     /// <summary>

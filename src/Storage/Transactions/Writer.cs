@@ -211,6 +211,7 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
         {
             if (!_isEncoded)
                 Encode(batch, _closedState!.PageCount, journal!.Buffer); // Close returned true
+            state.Store.Scratch.ThrowIfNotWrittenOut(); // the commands may have read what the system dropped
             mayBeWritten = true;
             journal!.Append(batch.Birth, _closedState!.TransactionId);
             Publish();

@@ -121,6 +121,32 @@ public sealed class MemoryBudgetTests
         Assert.Empty(again.Check(TestContext.Current.CancellationToken).Problems);
     }
 
+    [Theory]
+    [InlineData(5)] // EIO
+    [InlineData(28)] // ENOSPC
+    public void Where_pages_in_the_file_could_not_be_written_out_nothing_that_was_made_from_them_is_committed(int writeError)
+    {
+        Assert.SkipUnless(OperatingSystem.IsLinux(), "Only on Linux does scratch lie in a file.");
+        using var directory = new TemporaryDirectory();
+        var system = new SystemFloor();
+        using (StorageEnvironment environment = StorageEnvironment.Open(system.World(directory.Path), _options))
+        {
+            Write(environment, 20_000, version: 7);
+            Assert.True(environment.GetStatistics().SpilledBytes > 0);
+            system.WriteError = writeError;
+            WritingStoppedException error = Assert.Throws<WritingStoppedException>(() => Write(environment, 1, version: 8));
+            Assert.Contains("could not write out", error.Message, StringComparison.Ordinal);
+            Assert.DoesNotContain("Free some room", error.Message, StringComparison.Ordinal);
+            system.WriteError = 0; // the system reports such an error once
+            Assert.Throws<WritingStoppedException>(() => Write(environment, 1, version: 9));
+            Assert.ThrowsAny<StorageException>(() => environment.Checkpoint());
+        }
+
+        using StorageEnvironment again = StorageEnvironment.Open(directory.Path, _options);
+        using ReadTransaction read = again.BeginRead();
+        AssertRows(read, version: 7, rows: 20_000);
+    }
+
     [Fact]
     public void Where_writing_has_stopped_a_write_says_so_however_much_waits_for_a_checkpoint()
     {
@@ -131,8 +157,8 @@ public sealed class MemoryBudgetTests
             system.World(directory.Path), _options with { MaxJournalBytes = 16 << 20 });
         Write(environment, Rows, version: 1);
         environment.Checkpoint();
-        system.WriteError = 5; // EIO
         Write(environment, 20_000, version: 2);
+        system.WriteError = 5; // EIO
         Assert.ThrowsAny<StorageException>(() => environment.Checkpoint());
         Assert.True(environment.GetStatistics().JournalBytesSinceCheckpoint > 16 << 20);
         Assert.Throws<WritingStoppedException>(() => Write(environment, 1, version: 3));
