@@ -40,7 +40,8 @@ internal sealed class DiskFileSystem(string path, bool allowMissingLocks = false
     {
         if (Directory.Exists(Path) && !File.Exists(Full(FormatLimits.DataFileName)))
             DurableDirectory.MakeNameDurable(Path, Calls);
-        DurableDirectory.Create(Path, Calls);
+        else
+            DurableDirectory.Create(Path, Calls);
     }
 
     public IReadOnlyList<string> List()

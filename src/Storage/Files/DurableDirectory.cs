@@ -11,17 +11,21 @@ internal static class DurableDirectory
     private const int NoAccess = 13;
 
     /// <summary>
-    /// Creates a directory and its missing parents, accessible only to their owner, and makes each name durable.
+    /// Creates a directory and its missing parents, accessible only to their owner, and makes each name durable, as well as that
+    /// of an empty directory that is there already; see <see cref="MakeNameDurable"/>.
     /// </summary>
     public static void Create(string path, SystemCalls? calls = null)
     {
         var holders = new Stack<string>();
-        for (string? at = path; at is not null && !Directory.Exists(at); at = System.IO.Path.GetDirectoryName(at))
+        string? at = path;
+        for (; at is not null && !Directory.Exists(at); at = System.IO.Path.GetDirectoryName(at))
         {
             if (System.IO.Path.GetDirectoryName(at) is { Length: > 0 } holder)
                 holders.Push(holder);
         }
 
+        if (at is not null && HoldsAtMost(at, entries: 0))
+            MakeNameDurable(at, calls);
         try
         {
             OwnerOnly.CreateDirectory(path);
@@ -36,17 +40,24 @@ internal static class DurableDirectory
     }
 
     /// <summary>
-    /// Makes the name of an existing directory durable: it may have been created by a process that was killed before it did so.
-    /// A parent that may not be read is left alone.
+    /// Makes the name of an existing directory durable, and those of parents that hold nothing else: they may have been created
+    /// by a process that was killed before it did so. A parent that may not be read is left alone.
     /// </summary>
-    public static void MakeNameDurable(string path, SystemCalls calls)
+    public static void MakeNameDurable(string path, SystemCalls? calls = null)
     {
-        if (OperatingSystem.IsWindows() || System.IO.Path.GetDirectoryName(path) is not { Length: > 0 } parent)
+        if (OperatingSystem.IsWindows())
             return;
 
-        int error = calls.SyncDirectory(parent);
-        if (error is not (0 or NotPermitted or NoAccess))
-            throw FileErrors.FromNumber(error, parent, "The directory cannot be synced");
+        while (System.IO.Path.GetDirectoryName(path) is { Length: > 0 } parent)
+        {
+            int error = (calls ?? SystemCalls.Default).SyncDirectory(parent);
+            if (error is not (0 or NotPermitted or NoAccess))
+                throw FileErrors.FromNumber(error, parent, "The directory cannot be synced");
+            if (!HoldsAtMost(parent, entries: 1))
+                return;
+
+            path = parent;
+        }
     }
 
     /// <summary>Makes the creation, renaming and deletion of names in a directory durable.</summary>
@@ -58,5 +69,18 @@ internal static class DurableDirectory
         int error = (calls ?? SystemCalls.Default).SyncDirectory(path);
         if (error != 0)
             throw FileErrors.FromNumber(error, path, "The directory cannot be synced");
+    }
+
+    /// <summary>Whether a directory holds no more entries than that. False if it may not be read.</summary>
+    private static bool HoldsAtMost(string path, int entries)
+    {
+        try
+        {
+            return !Directory.EnumerateFileSystemEntries(path).Skip(entries).Any();
+        }
+        catch (Exception error) when (error is IOException or UnauthorizedAccessException)
+        {
+            return false;
+        }
     }
 }

@@ -13,7 +13,25 @@ public sealed class DurableDirectoryTests
         string middle = Path.Combine(above.Path, "a"), inner = Path.Combine(middle, "b");
         var system = new SystemFloor();
         Open(inner, system);
-        Assert.Equal([above.Path, middle], system.SyncedDirectories.Take(2));
+        string top = Path.GetDirectoryName(above.Path)!; // above is empty, so it may be new
+        Assert.Equal([top, above.Path, middle], system.SyncedDirectories.Take(3));
+    }
+
+    [Theory]
+    [InlineData("a")]
+    [InlineData("a/b")]
+    [InlineData("a/b/c")]
+    public void Directories_above_it_that_a_killed_process_made_and_did_not_sync_are_synced_by_the_next_one(string made)
+    {
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "NTFS journals names itself.");
+        using var above = new TemporaryDirectory();
+        File.WriteAllText(Path.Combine(above.Path, "other"), "");
+        string a = Path.Combine(above.Path, "a"), b = Path.Combine(a, "b");
+        Directory.CreateDirectory(Path.Combine(above.Path, made)); // and then killed
+        var system = new SystemFloor();
+        Open(Path.Combine(b, "c"), system);
+        int data = system.SyncedDirectories.IndexOf(Path.Combine(b, "c"));
+        Assert.Equal([above.Path, a, b], system.SyncedDirectories[..data].Order());
     }
 
     [Fact]
