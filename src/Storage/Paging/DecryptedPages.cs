@@ -405,10 +405,15 @@ internal sealed class DecryptedPages : IDisposable
         }
     }
 
+    /// <summary>Zeroes places whose memory is freed with the addresses, without a system call for each of them.</summary>
     private void DropAll(AddressRange range, Dictionary<long, Place> places)
     {
         foreach ((long number, Place place) in places)
-            Drop(range, number, place.Pages);
+        {
+            range.Span(number * PageLayout.SizeBytes, place.Pages * PageLayout.SizeBytes).Clear();
+            Interlocked.Add(ref _bytes, -(long)place.Pages * PageLayout.SizeBytes);
+        }
+
         places.Clear();
     }
 

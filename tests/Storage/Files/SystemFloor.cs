@@ -49,6 +49,9 @@ internal sealed class SystemFloor : SystemCalls
     /// <summary>Lengths of the ranges for which read-around was disabled.</summary>
     public List<long> NotReadAround { get; } = [];
 
+    /// <summary>How often contents of memory were discarded.</summary>
+    public int Discards { get; private set; }
+
     /// <summary>Directories that were synced, in order.</summary>
     public List<string> SyncedDirectories { get; } = [];
 
@@ -135,6 +138,7 @@ internal sealed class SystemFloor : SystemCalls
         // A kernel rounds the length of a discard up, and what is discarded by mistake is discarded here too. Other advice
         // is limited to the requested range.
         bool isDiscard = advice is AdviseDontNeed or AdviseDontNeedLocked;
+        Discards += isDiscard ? 1 : 0;
         return base.Advise(address, isDiscard ? RoundUp(lengthBytes) : lengthBytes, advice);
     }
 

@@ -3,6 +3,9 @@ using Treepie.Storage.Files;
 using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
 using Treepie.Storage.Simulation;
+using Treepie.Storage.Tests.Files;
+using Treepie.Storage.Transactions;
+using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Paging;
 
@@ -15,17 +18,18 @@ public sealed class DecryptedPagesMemoryTests : IDisposable
 
     private readonly EncryptionKey _key = EncryptionKey.Generate();
     private readonly StoreCipher _cipher;
+    private readonly SimulatedDisk _disk = new(new Random(1));
+    private readonly IFile _file;
     private readonly PageSpace _space;
     private readonly DecryptedPages _pages;
     private long _budgetPages = BudgetPages;
 
     public DecryptedPagesMemoryTests()
     {
-        var disk = new SimulatedDisk(new Random(1));
         _cipher = StoreCipher.Create(
-            new World(disk, new SimulatedClock(), new Random(1), IsBackgroundAllowed: false), Guid.NewGuid(), _key);
-        _space = PageSpace.Reserve(
-            disk, disk.Open("f", create: true, writable: true), Pages, PageLayout.SizeBytes, isEncrypted: true);
+            new World(_disk, new SimulatedClock(), new Random(1), IsBackgroundAllowed: false), Guid.NewGuid(), _key);
+        _file = _disk.Open("f", create: true, writable: true);
+        _space = PageSpace.Reserve(_disk, _file, Pages, PageLayout.SizeBytes, isEncrypted: true);
         _pages = new DecryptedPages(_cipher, _space, Proven, () => _budgetPages * PageLayout.SizeBytes);
         _pages.Commit(Pages);
     }
@@ -88,6 +92,40 @@ public sealed class DecryptedPagesMemoryTests : IDisposable
 
         Assert.Equal(49, _pages.Bytes / PageLayout.SizeBytes);
         Assert.Equal(60, HeldPages);
+    }
+
+    [Fact]
+    public void Closing_zeroes_every_page()
+    {
+        Adopt(10, 20);
+        _pages.MoveTo(
+            PageSpace.Reserve(_disk, _file, 2 * Pages, PageLayout.SizeBytes, isEncrypted: true), static () => { });
+        Assert.Equal(7, _space.Pages.Span(29 * PageLayout.SizeBytes, 1)[0]); // for those who read it
+
+        _pages.Dispose();
+
+        Assert.Equal(0, _pages.HeldBytes);
+        Assert.False(_space.Pages.Span(0, Pages * PageLayout.SizeBytes).ContainsAnyExcept((byte)0));
+    }
+
+    [Fact]
+    public void Closing_asks_the_system_for_no_page_by_itself()
+    {
+        using var directory = new TemporaryDirectory();
+        var system = new SystemFloor();
+        StorageOptions options = new() { EncryptionKey = _key };
+        int discards;
+        using (StorageEnvironment environment = StorageEnvironment.Open(system.World(directory.Path), options))
+        {
+            for (int row = 0; row < 200; row++)
+                environment.Write(transaction => transaction.GetOrCreateTree("t").Put(BitConverter.GetBytes(row), new byte[2000]));
+            Assert.Empty(environment.Check(TestContext.Current.CancellationToken).Problems);
+            environment.Checkpoint(TestContext.Current.CancellationToken);
+            Assert.True(environment.GetStatistics().DecryptedBytes > 40 * PageLayout.SizeBytes);
+            discards = system.Discards;
+        }
+
+        Assert.InRange(system.Discards - discards, 0, 10);
     }
 
     public void Dispose()
