@@ -34,6 +34,31 @@ public sealed partial class ReliabilityPageTests
         Assert.All(named, name => Assert.Contains($"\n[{name}] ", mutants, StringComparison.Ordinal));
     }
 
+    [Fact]
+    public void The_page_says_of_each_mutant_that_is_judged_apart_which_tests_judge_it()
+    {
+        string tests = Path.Combine(DataSets.RepositoryRoot, "tests");
+        string mutants = File.ReadAllText(Path.Combine(tests, "Mutants", "mutants.txt"));
+        (string, string)[] listed =
+        [
+            .. MutantJudgedApart().Matches(mutants).Select(match => (match.Groups[1].Value, match.Groups[2].Value)).Order()
+        ];
+        (string Mutant, string Tests)[] told =
+        [
+            .. JudgedInPage().Matches(Page)
+                .SelectMany(
+                    match => MutantNamed().Matches(match.Groups[1].Value)
+                        .Select(name => (name.Groups[1].Value, match.Groups[2].Value)))
+                .Order()
+        ];
+        Assert.NotEmpty(told);
+        Assert.Equal(listed, told);
+        Assert.All(
+            told,
+            entry => Assert.Single(
+                Directory.GetFiles(Path.Combine(tests, "Storage"), $"{entry.Tests}.cs", SearchOption.AllDirectories)));
+    }
+
     [GeneratedRegex("^\\| `([a-z-]+)`", RegexOptions.Multiline)]
     private static partial Regex ModeInTable();
 
@@ -42,6 +67,12 @@ public sealed partial class ReliabilityPageTests
 
     [GeneratedRegex("^\\[", RegexOptions.Multiline)]
     private static partial Regex Mutant();
+
+    [GeneratedRegex("^\\[([a-z0-9-]+)\\] .*\n(?:~ .*\n)?= (\\w+)$", RegexOptions.Multiline)]
+    private static partial Regex MutantJudgedApart();
+
+    [GeneratedRegex("((?:`[a-z]+(?:-[a-z]+)+`(?: and )?)+)\\s\\(`(\\w+Tests)`\\)")]
+    private static partial Regex JudgedInPage();
 
     /// <summary>Names of mutants have hyphens and small letters only; those of tests and modes are written otherwise.</summary>
     [GeneratedRegex("`([a-z]+(?:-[a-z]+)+)`")]

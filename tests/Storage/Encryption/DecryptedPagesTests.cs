@@ -70,6 +70,32 @@ public sealed class DecryptedPagesTests
     }
 
     [Fact]
+    public async Task A_page_stays_while_a_command_may_hold_it()
+    {
+        using var directory = new TemporaryDirectory();
+        using EncryptionKey key = EncryptionKey.Generate();
+        Fill(directory.Path, key);
+        using StorageEnvironment environment = StorageEnvironment.Open(directory.Path, Options(key));
+        Task? sweeping = null;
+        environment.Write(transaction =>
+        {
+            Assert.True(transaction.GetOrCreateTree("t").TryGet(KeyOf(77), out ReadOnlySpan<byte> held));
+            sweeping = Task.Run(
+                () =>
+                {
+                    environment.Sweeper!.Sweep(); // not null, because the environment is encrypted
+                    environment.Sweeper.Sweep();
+                },
+                TestContext.Current.CancellationToken);
+            Assert.False(sweeping.Wait(TimeSpan.FromMilliseconds(300)), "It did not wait for the command.");
+            AssertValue(77, held);
+            return 0;
+        });
+        await sweeping!;
+        Assert.Equal(0, environment.GetStatistics().DecryptedBytes);
+    }
+
+    [Fact]
     public async Task Readers_find_what_was_written_while_pages_go_under_a_small_budget()
     {
         using var directory = new TemporaryDirectory();
