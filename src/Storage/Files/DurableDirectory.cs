@@ -9,6 +9,7 @@ internal static class DurableDirectory
 {
     private const int NotPermitted = 1;
     private const int NoAccess = 13;
+    private const int NoSync = 22;
 
     /// <summary>
     /// Creates a directory and its missing parents, accessible only to their owner, and makes each name durable, as well as that
@@ -41,7 +42,8 @@ internal static class DurableDirectory
 
     /// <summary>
     /// Makes the name of an existing directory durable, and those of parents that hold nothing else: they may have been created
-    /// by a process that was killed before it did so. A parent that may not be read is left alone.
+    /// by a process that was killed before it did so. A parent that may not be read, or on whose file system directories cannot
+    /// be synced, is left alone.
     /// </summary>
     public static void MakeNameDurable(string path, SystemCalls? calls = null)
     {
@@ -51,7 +53,7 @@ internal static class DurableDirectory
         while (System.IO.Path.GetDirectoryName(path) is { Length: > 0 } parent)
         {
             int error = (calls ?? SystemCalls.Default).SyncDirectory(parent);
-            if (error is not (0 or NotPermitted or NoAccess))
+            if (error is not (0 or NotPermitted or NoAccess or NoSync))
                 throw FileErrors.FromNumber(error, parent, "The directory cannot be synced");
             if (!HoldsAtMost(parent, entries: 1))
                 return;

@@ -50,6 +50,25 @@ public sealed class DurableDirectoryTests
         Assert.DoesNotContain(above.Path, system.SyncedDirectories); // it has its data file, which came after
     }
 
+    [Theory]
+    [InlineData(1, true)] // EPERM
+    [InlineData(13, true)] // EACCES
+    [InlineData(22, true)] // EINVAL: the file system syncs no directories, as autofs
+    [InlineData(5, false)] // EIO
+    public void A_directory_above_that_cannot_be_synced_hinders_only_if_its_disk_fails(int error, bool isOpened)
+    {
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "NTFS journals names itself.");
+        using var above = new TemporaryDirectory();
+        string store = Path.Combine(above.Path, "store");
+        Directory.CreateDirectory(store);
+        var system = new SystemFloor { DirectoryError = path => path == above.Path ? error : 0 };
+        if (isOpened)
+            Open(store, system);
+        else
+            Assert.Throws<StorageException>(() => Open(store, system));
+        Assert.Contains(above.Path, system.SyncedDirectories);
+    }
+
     private static void Open(string directory, SystemFloor system)
     {
         using StorageEnvironment environment = StorageEnvironment.Open(system.World(directory), new StorageOptions());

@@ -49,6 +49,9 @@ internal sealed class SystemFloor : SystemCalls
     /// <summary>Lengths of the ranges for which read-around was disabled.</summary>
     public List<long> NotReadAround { get; } = [];
 
+    /// <summary>The error of syncing a directory by its path; null for none.</summary>
+    public Func<string, int>? DirectoryError { get; init; }
+
     /// <summary>How often contents of memory were discarded.</summary>
     public int Discards { get; private set; }
 
@@ -76,7 +79,7 @@ internal sealed class SystemFloor : SystemCalls
     public override int SyncDirectory(string path)
     {
         SyncedDirectories.Add(path);
-        return base.SyncDirectory(path);
+        return DirectoryError?.Invoke(path) is { } error and not 0 ? error : base.SyncDirectory(path);
     }
 
     public override int FindWriteError(SafeFileHandle file) => WriteError != 0 ? WriteError : base.FindWriteError(file);
