@@ -73,6 +73,24 @@ test("ranges and conditions are answered as browsers ask them", () => withDataba
     assert.equal(stale.status, 409);
 }));
 
+test("an attachment is replaced and deleted by who knows its state", () => withDatabase(async (store, name) => {
+    await seed(store, { "users/1": new User({ name: "Ada" }) });
+    const first = await store.operations.send(new PutAttachmentOperation("users/1", "f", Buffer.from("one"), "text/plain"));
+    const change = (method, changeVector, body) => fetch( // the client's own operations fail where they are given a change vector
+        `${url}/databases/${name}/attachments?id=users/1&name=f&contentType=text/plain`,
+        { method, body, headers: { "If-Match": `"${changeVector}"` } });
+    const { ChangeVector: changeVector, Hash: hash } = await (await change("PUT", first.changeVector, "two")).json();
+    assert.notEqual(changeVector, first.changeVector);
+    assert.equal((await change("PUT", first.changeVector, "three")).status, 409);
+    assert.equal((await change("DELETE", first.changeVector)).status, 409);
+    const head = await fetch(`${url}/databases/${name}/attachments?id=users/1&name=f`, { method: "HEAD" });
+    assert.deepEqual(
+        ["etag", "attachment-hash", "attachment-size", "content-type", "content-length"].map(header => head.headers.get(header)),
+        [`"${changeVector}"`, hash, "3", "text/plain", "3"]);
+    assert.equal((await change("DELETE", changeVector)).status, 204);
+    assert.equal((await fetch(`${url}/databases/${name}/attachments?id=users/1&name=f`, { method: "HEAD" })).status, 404);
+}));
+
 test("bulk insert takes attachments between documents", () => withDatabase(async store => {
     const bulk = store.bulkInsert();
     const contents = [];

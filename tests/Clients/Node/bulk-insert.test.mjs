@@ -41,6 +41,32 @@ for (const useCompression of [false, true]) {
     }));
 }
 
+for (const useCompression of [false, true])
+    test(`a bulk insert of every kind, ${useCompression ? "compressed" : "plain"}, in one stream`, () => withDatabase(async store => {
+        const bulk = store.bulkInsert({ useCompression }), content = Buffer.from("],{[\"}\u0000".repeat(5_000)), count = 30;
+        for (let i = 0; i < count; i++) {
+            await bulk.store(new User({ name: `u${i}` }), `users/${i}`);
+            await bulk.attachmentsFor(`users/${i}`).store("f", content.subarray(0, i * 997), "text/plain");
+            await bulk.countersFor(`users/${i}`).increment("likes", i);
+            await bulk.countersFor(`users/${i}`).increment("likes", 1);
+            const series = bulk.timeSeriesFor(`users/${i}`, "Pulse");
+            for (let n = 0; n < 3; n++)
+                await series.append(new Date(Date.UTC(2026, 0, 1, n)), n === 1 ? [i, n] : i, n === 2 ? "watches/1" : undefined);
+            series.dispose();
+        }
+        await bulk.finish();
+        for (const i of [0, 17, count - 1]) {
+            const session = store.openSession(), id = `users/${i}`, user = await session.load(id, User);
+            assert.deepEqual(session.advanced.getMetadataFor(user)["@flags"].split(", ").sort(), ["HasAttachments", "HasCounters", "HasTimeSeries"]);
+            assert.deepEqual(session.advanced.attachments.getNames(user).map(one => [one.name, one.size]), [["f", i * 997]]);
+            assert.equal(await session.countersFor(id).get("likes"), i + 1);
+            const entries = await session.timeSeriesFor(id, "Pulse").get();
+            assert.deepEqual(entries.map(entry => [entry.values, entry.tag ?? null]), [[[i], null], [[i, 1], null], [[i], "watches/1"]]);
+        }
+        const { countOfAttachments, countOfCounterEntries } = await store.maintenance.send(new GetStatisticsOperation());
+        assert.deepEqual([countOfAttachments, countOfCounterEntries], [count, count]);
+    }));
+
 test("an empty bulk insert is no error", () => withDatabase(async store => {
     await store.bulkInsert().finish();
 }));

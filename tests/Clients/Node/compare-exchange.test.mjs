@@ -86,6 +86,26 @@ test("of two cluster-wide sessions that changed a document the second is refused
     await assert.rejects(taken.saveChanges(), { name: "ClusterTransactionConcurrencyException" });
 }));
 
+test("without atomic guards the later of two cluster-wide sessions wins", () => withDatabase(async store => {
+    const open = () => store.openSession({ transactionMode: "ClusterWide", disableAtomicDocumentWritesInClusterWideTransaction: true });
+    const guards = async () => Object.keys(await store.operations.send(new GetCompareExchangeValuesOperation({ startWith: "rvn-atomic/", start: 0, pageSize: 9 })));
+    const first = open();
+    await first.store(new User({ name: "Ada" }), "users/1");
+    await first.saveChanges();
+    assert.deepEqual(await guards(), []);
+    const [one, two] = [open(), open()];
+    const [a, b] = [await one.load("users/1", User), await two.load("users/1", User)];
+    a.name = "one";
+    b.name = "two";
+    await one.saveChanges();
+    await two.saveChanges();
+    assert.equal((await store.openSession().load("users/1", User)).name, "two");
+    const guarded = store.openSession({ transactionMode: "ClusterWide" });
+    await guarded.store(new User({ name: "Bob" }), "users/2");
+    await guarded.saveChanges();
+    assert.deepEqual(await guards(), ["rvn-atomic/users/2"]);
+}));
+
 test("a document that was deleted outside of cluster-wide sessions can be stored again", () => withDatabase(async store => {
     const first = store.openSession({ transactionMode: "ClusterWide" });
     await first.store(new User({ name: "Ada" }), "users/1");
@@ -106,4 +126,8 @@ test("a value is loaded lazily and included in a load", () => withDatabase(async
     const session = store.openSession({ transactionMode: "ClusterWide" });
     const lazy = session.advanced.clusterTransaction.lazily.getCompareExchangeValue("k/1");
     assert.equal((await lazy.getValue()).value, "one");
+    await put(store, "k/2", "two", 0);
+    const other = store.openSession({ transactionMode: "ClusterWide" });
+    const several = await other.advanced.clusterTransaction.lazily.getCompareExchangeValues(["k/1", "k/2", "none"]).getValue();
+    assert.deepEqual([several["k/1"].value, several["k/2"].value, several["none"] ?? null], ["one", "two", null]);
 }));

@@ -1,7 +1,7 @@
 // Documents changed by scripts, with the client as published.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { PatchByQueryOperation, PatchCommandData, PatchOperation, PatchRequest } from "ravendb";
+import { BatchPatchCommandData, PatchByQueryOperation, PatchCommandData, PatchOperation, PatchRequest } from "ravendb";
 import { seed, url, User, withDatabase } from "./support.mjs";
 
 const request = (script, values = {}) => Object.assign(new PatchRequest(), { script, values });
@@ -49,6 +49,42 @@ test("a batch with a patch of another state is refused as a whole", () => withDa
     await session.store(new User({ name: "new" }), "users/2");
     await assert.rejects(session.saveChanges(), { name: "ConcurrencyException" });
     assert.equal(await store.openSession().load("users/2"), null);
+}));
+
+test("a patch of another state is skipped where that is asked", () => withDatabase(async store => {
+    await seed(store, { "users/1": new User({ name: "Ada" }) });
+    const patch = (changeVector, skips) => store.operations.send(new PatchOperation("users/1", changeVector, request("this.name = 'x';"), null, skips));
+    const skipped = await patch("A:999-aaaaaaaaaaaaaaaaaaaaaa", true);
+    assert.equal(skipped.status ?? skipped, "NotModified"); // the client takes 304 for it
+    await assert.rejects(patch("A:999-aaaaaaaaaaaaaaaaaaaaaa", false), { name: "ConcurrencyException" });
+    assert.equal(await name(store, "users/1"), "Ada");
+}));
+
+test("one command of a batch patches several documents, all or none", () => withDatabase(async store => {
+    await seed(store, { "users/1": new User({ name: "Ada" }), "users/2": new User({ name: "Bob" }) });
+    const loaded = store.openSession(), changeVector = loaded.advanced.getChangeVectorFor(await loaded.load("users/2", User));
+    const patch = async (...ids) => {
+        const session = store.openSession();
+        const made = request("this.name = args.to; this['@metadata'] = {'@collection': 'Users'};", { to: "made" });
+        session.advanced.defer(new BatchPatchCommandData(request("this.name += args.more;", { more: "!" }), made, ...ids));
+        await session.saveChanges();
+    };
+    await patch("users/1", { id: "users/2", changeVector }, "users/3");
+    assert.deepEqual([await name(store, "users/1"), await name(store, "users/2"), await name(store, "users/3")], ["Ada!", "Bob!", "made"]);
+    await assert.rejects(patch("users/1", { id: "users/2", changeVector }), { name: "ConcurrencyException" });
+    assert.equal(await name(store, "users/1"), "Ada!");
+}));
+
+test("a session adds a document, or patches the one that is there", () => withDatabase(async store => {
+    for (let round = 0; round < 2; round++) {
+        const session = store.openSession(), other = fields => Object.assign(new User({ name: "new", age: 1 }), fields);
+        session.advanced.addOrPatch("users/1", other(), "name", "patched");
+        session.advanced.addOrIncrement("users/2", other(), "age", 5);
+        session.advanced.addOrPatchArray("users/3", other({ tags: ["a"] }), "tags", array => array.push("b"));
+        await session.saveChanges();
+    }
+    const users = await store.openSession().load(["users/1", "users/2", "users/3"], User);
+    assert.deepEqual([users["users/1"].name, users["users/2"].age, users["users/3"].tags], ["patched", 6, ["a", "b"]]);
 }));
 
 test("a script that fails says where, and changes nothing", () => withDatabase(async store => {
