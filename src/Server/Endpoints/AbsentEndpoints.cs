@@ -15,8 +15,11 @@ internal static class AbsentEndpoints
             "GET", "/admin/connection-strings", AccessLevel.DatabaseAdmin,
             static (request, _) => request.JsonAsync(WriteConnectionStrings));
         routes.Database(
+            "GET", "/admin/attachments/remote/config", AccessLevel.DatabaseAdmin,
+            static (request, _) => request.JsonAsync(static json => WriteDisabled(json, "Destinations")));
+        routes.Database(
             "GET", "/schema-validation/config", AccessLevel.DatabaseRead,
-            static (request, _) => request.JsonAsync(WriteSchemaValidation));
+            static (request, _) => request.JsonAsync(static json => WriteDisabled(json, "ValidatorsPerCollection")));
     }
 
     private static void WriteConnectionStrings(Utf8JsonWriter json)
@@ -31,11 +34,11 @@ internal static class AbsentEndpoints
         json.WriteEndObject();
     }
 
-    private static void WriteSchemaValidation(Utf8JsonWriter json)
+    private static void WriteDisabled(Utf8JsonWriter json, string none)
     {
         json.WriteStartObject();
         json.WriteBoolean("Disabled", true);
-        json.WriteStartObject("ValidatorsPerCollection");
+        json.WriteStartObject(none);
         json.WriteEndObject();
         json.WriteEndObject();
     }

@@ -35,10 +35,6 @@ internal static class AttachmentsEndpoints
             static (request, database) => ReadAsync(request, database, withContent: false));
         routes.Database("POST", "/attachments", AccessLevel.DatabaseRead, ReadOfBodyAsync);
         routes.Database("PUT", "/attachments", AccessLevel.DatabaseReadWrite, Put);
-        // No configuration of attachments kept elsewhere: clients take that as an answer. Setting one is refused by name.
-        routes.Database(
-            "GET", "/admin/attachments/remote/config", AccessLevel.DatabaseAdmin,
-            static (request, _) => request.EmptyAsync(StatusCodes.Status404NotFound));
         routes.Database("DELETE", "/attachments", AccessLevel.DatabaseReadWrite, Delete);
     }
 

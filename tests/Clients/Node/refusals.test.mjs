@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import {
     GetConnectionStringsOperation, GetLogsConfigurationOperation, GetPeriodicBackupStatusOperation, GetServerWideBackupConfigurationsOperation,
-    PutConnectionStringOperation, PutServerWideExternalReplicationOperation, RavenConnectionString, SetLogsConfigurationOperation,
+    GetRemoteAttachmentsConfigurationOperation, GetSchemaValidationConfiguration, PutConnectionStringOperation, PutServerWideExternalReplicationOperation, RavenConnectionString, SetLogsConfigurationOperation,
 } from "ravendb";
 import { url, withDatabase } from "./support.mjs";
 
@@ -21,6 +21,9 @@ test("what there is none of is answered so", () => withDatabase(async (store, na
     const strings = await maintenance.send(new GetConnectionStringsOperation());
     assert.deepEqual([strings.ravenConnectionStrings, strings.sqlConnectionStrings, strings.queueConnectionStrings], [{}, {}, {}]);
     assert.deepEqual(await server.send(new GetServerWideBackupConfigurationsOperation()), []);
+    assert.deepEqual({ ...await maintenance.send(new GetSchemaValidationConfiguration()) }, { disabled: true, validatorsPerCollection: {} });
+    const remote = await maintenance.send(new GetRemoteAttachmentsConfigurationOperation());
+    assert.deepEqual([remote.disabled, remote.destinations], [true, {}]);
     const log = await server.send(new GetLogsConfigurationOperation());
     assert.deepEqual([log.mode, log.currentMode, log.useUtcTime, log.path], ["Operations", "Operations", true, null]);
 }));

@@ -155,8 +155,8 @@ public sealed class BesideEndpointsTests
         JsonElement statistics = await server.GetAsync("stats");
         Assert.Equal(1, statistics.GetProperty("CountOfDocuments").GetInt64());
         Assert.Equal(0, statistics.GetProperty("CountOfAttachments").GetInt64());
-        using HttpResponseMessage configured = await server.SendAsync(HttpMethod.Get, "admin/attachments/remote/config");
-        Assert.Equal(HttpStatusCode.NotFound, configured.StatusCode);
+        Assert.Equal(
+            """{"Disabled":true,"Destinations":{}}""", (await server.GetAsync("admin/attachments/remote/config")).GetRawText());
     }
 
     [Fact]
