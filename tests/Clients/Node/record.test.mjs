@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import {
+    AddDatabaseNodeOperation, AddDatabaseShardOperation, AddNodeToOrchestratorTopologyOperation, ModifyDatabaseTopologyOperation, RemoveNodeFromOrchestratorTopologyOperation,
     ConfigureRevisionsForConflictsOperation, CreateDatabaseOperation, DeleteDatabasesOperation, GetClientConfigurationOperation, GetDatabaseRecordOperation, GetDatabaseSettingsOperation, GetServerWideClientConfigurationOperation, ModifyConflictSolverOperation,
     PromoteDatabaseNodeOperation, PutClientConfigurationOperation, PutDatabaseSettingsOperation, PutIndexesOperation, PutServerWideClientConfigurationOperation, ReorderDatabaseMembersOperation,
     SetDatabaseDynamicDistributionOperation,
@@ -90,7 +91,13 @@ test("what one node can do it does, and what needs several is refused", () => wi
     await assert.rejects(store.maintenance.server.send(new ReorderDatabaseMembersOperation(name, ["B", "A"])), /one node/);
     await store.maintenance.server.send(new SetDatabaseDynamicDistributionOperation(name, true));
     await store.maintenance.server.send(new UpdateUnusedDatabasesOperation(name, { databaseIds: ["UZLFFnVNzUmsuxR0XYrOfg"] }));
-    await assert.rejects(store.maintenance.server.send(new PromoteDatabaseNodeOperation(name, "B")), /one node/);
+    for (const several of [
+        new PromoteDatabaseNodeOperation(name, "B"), new AddDatabaseNodeOperation(name, "B"), new ModifyDatabaseTopologyOperation(name, 0, { members: ["A", "B"] }),
+        new AddDatabaseShardOperation({ databaseName: name, shardNumber: 1, nodes: ["B"] }),
+        new AddNodeToOrchestratorTopologyOperation(name, "B"), new RemoveNodeFromOrchestratorTopologyOperation(name, "B"),
+    ])
+        await assert.rejects(store.maintenance.server.send(several), /one node/);
+    assert.deepEqual((await store.maintenance.server.send(new GetDatabaseRecordOperation(name))).topology.members, ["A"]);
 }));
 
 test("a record is changed as a whole, by who knows its state", () => withDatabase(async (store, name) => {

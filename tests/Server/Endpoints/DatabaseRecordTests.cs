@@ -1,6 +1,7 @@
 using System.Net;
 using System.Text.Json;
 using Treepie.Server.Tests.Support;
+using Treepie.Tests.Support;
 
 namespace Treepie.Server.Tests.Endpoints;
 
@@ -32,6 +33,63 @@ public sealed class DatabaseRecordTests
         Assert.Equal((HttpStatusCode.BadRequest, text), (response.StatusCode, text));
         Assert.Contains(expected, text, StringComparison.Ordinal);
         Assert.Equal(before.GetRawText(), (await server.GetAsync("admin/record")).GetRawText());
+    }
+
+    [Theory]
+    [InlineData("POST", "expiration/config", """{"Disabled":false,"DeleteFrequencyInSec":77,"MaxItemsToProcess":9}""", "Expiration")]
+    [InlineData("POST", "refresh/config", """{"Disabled":true,"RefreshFrequencyInSec":77}""", "Refresh")]
+    [InlineData("POST", "data-archival/config", """{"Disabled":false,"ArchiveFrequencyInSec":77}""", "DataArchival")]
+    [InlineData(
+        "POST", "revisions/config",
+        """{"Collections":{"Orders":{"MinimumRevisionsToKeep":7,"MinimumRevisionAgeToKeep":"1.00:00:00","PurgeOnDelete":true}}}""",
+        "Revisions")]
+    [InlineData("POST", "revisions/conflicts/config", """{"Disabled":false,"MinimumRevisionsToKeep":7}""", "RevisionsForConflicts")]
+    [InlineData(
+        "POST", "documents-compression/config", """{"Collections":["Orders"],"CompressRevisions":true}""", "DocumentsCompression")]
+    [InlineData(
+        "POST", "timeseries/config",
+        """{"Collections":{"Orders":{"Policies":[{"Name":"ByHour","AggregationTime":{"Value":3600,"Unit":"Second"}}]}}}""",
+        "TimeSeries")]
+    [InlineData("PUT", "configuration/studio", """{"Environment":"Testing"}""", "Studio")]
+    [InlineData("PUT", "configuration/client", """{"MaxNumberOfRequestsPerSession":7}""", "Client")]
+    public async Task What_is_set_is_read_alone_and_in_the_record_also_after_a_restart(
+        string method, string path, string body, string member)
+    {
+        using var data = new TemporaryDirectory();
+        await using (TestServer server = await TestServer.StartAsync(options => options.DataDirectory = data.Path))
+        {
+            Assert.False((await server.GetAsync("admin/record")).TryGetProperty(member, out JsonElement none)
+                && none.ValueKind != JsonValueKind.Null);
+            using HttpResponseMessage set = await server.SendAsync(new HttpMethod(method), "admin/" + path, body);
+            Assert.True(set.IsSuccessStatusCode, await set.Content.ReadAsStringAsync(TestServer.Cancelled));
+            await AssertSetAsync(server);
+        }
+
+        await using TestServer again = await TestServer.StartAsync(options => options.DataDirectory = data.Path);
+        await AssertSetAsync(again);
+
+        async Task AssertSetAsync(TestServer server)
+        {
+            using JsonDocument wanted = JsonDocument.Parse(body);
+            AssertHas(wanted.RootElement, (await server.GetAsync("admin/record")).GetProperty(member));
+            if (member != "RevisionsForConflicts") // which clients set and do not read
+                AssertHas(wanted.RootElement, member == "Client"
+                    ? (await server.GetAsync(path)).GetProperty("Configuration")
+                    : await server.GetAsync(path));
+        }
+    }
+
+    /// <summary>Everything wanted is there; an answer may say more, such as what holds where nothing is set.</summary>
+    private static void AssertHas(JsonElement wanted, JsonElement found)
+    {
+        if (wanted.ValueKind == JsonValueKind.Object)
+            foreach (JsonProperty member in wanted.EnumerateObject())
+                AssertHas(member.Value, found.GetProperty(member.Name));
+        else if (wanted.ValueKind == JsonValueKind.Array)
+            foreach ((JsonElement one, JsonElement other) in wanted.EnumerateArray().Zip(found.EnumerateArray().ToList()))
+                AssertHas(one, other);
+        else
+            Assert.Equal(wanted.GetRawText(), found.GetRawText());
     }
 
     [Theory]
