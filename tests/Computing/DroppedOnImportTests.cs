@@ -1,3 +1,4 @@
+using System.Security.Cryptography;
 using System.Text;
 using Treepie.Backups;
 using Treepie.Kinds;
@@ -36,7 +37,43 @@ public sealed class DroppedOnImportTests : IDisposable
         await here.ImportAsync(dump, LeavingOutUsers(by), cancellationToken: Cancel);
         Assert.Equal(before, Text(here));
         using DatabaseSnapshot snapshot = here.BeginRead();
+        Assert.Equal("here 10", AttachmentOf(snapshot, "Users/1"));
         Assert.Equal(3, snapshot.Counter("Others/1", "n")?.Value); // which is not left out
+        Assert.Equal("from 3", AttachmentOf(snapshot, "Others/1"));
+    }
+
+    /// <summary>A revision has the collection that its document had then.</summary>
+    [Theory]
+    [InlineData(true, true)]
+    [InlineData(true, false)]
+    [InlineData(false, true)]
+    [InlineData(false, false)]
+    public async Task Revisions_are_selected_by_their_own_collection_whichever_their_document_has_now(
+        bool exporting, bool isDocumentHere)
+    {
+        using var dump = new MemoryStream();
+        await using (Database from = Database.Open(Path.Combine(_directory.Path, "from"), _options))
+        {
+            await from.Revisions.ConfigureAsync(new RevisionsConfiguration { Default = new RevisionsRule() }, Cancel);
+            await PutAsync(from, "Users/1");
+            await PutAsync(from, "Users/1", collection: "Others", deletesFirst: true);
+            await PutAsync(from, "Others/1");
+            await PutAsync(from, "Others/1", collection: "Users", deletesFirst: true);
+            await from.BackupAsync(
+                dump, exporting ? new() { Collections = ["Others"] } : new BackupOptions(), cancellationToken: Cancel);
+        }
+
+        dump.Position = 0;
+        await using Database into = Database.Open(Path.Combine(_directory.Path, "into"), _options);
+        if (isDocumentHere)
+            await PutAsync(into, "Others/1", collection: "Users");
+        await into.ImportAsync(
+            dump, exporting ? new ImportOptions() : new() { Collections = ["Others"] }, cancellationToken: Cancel);
+        using DatabaseSnapshot snapshot = into.BeginRead();
+        Assert.True(snapshot.TryGet("Users/1", out Document _));
+        Assert.Equal(isDocumentHere, snapshot.TryGet("Others/1", out Document _));
+        Assert.Equal(["Others"], snapshot.Revisions("Users/1").Select(static one => one.Collection).Distinct());
+        Assert.Equal(["Others"], snapshot.Revisions("Others/1").Select(static one => one.Collection).Distinct());
     }
 
     [Theory]
@@ -158,11 +195,15 @@ public sealed class DroppedOnImportTests : IDisposable
         _ => new() { LeftOut = LeftOutDocuments.Archived },
     };
 
-    private static async Task PutAsync(Database database, string id, string metadata = "")
+    private static async Task PutAsync(
+        Database database, string id, string metadata = "", string? collection = null, bool deletesFirst = false)
     {
         using var batch = new WriteBatch(_options);
+        if (deletesFirst)
+            batch.Delete(id);
         batch.Put(
-            id, Encoding.UTF8.GetBytes($$$"""{"@metadata":{{{{metadata}}}"@collection":"{{{id.Split('/')[0]}}}"}}"""));
+            id, Encoding.UTF8.GetBytes(
+                $$$"""{"@metadata":{{{{metadata}}}"@collection":"{{{collection ?? id.Split('/')[0]}}}"}}"""));
         await database.WriteAsync(batch, Cancel);
     }
 
@@ -192,6 +233,16 @@ public sealed class DroppedOnImportTests : IDisposable
         return database;
     }
 
+    /// <summary>The content of the document's one attachment, of which its hash is.</summary>
+    private static string AttachmentOf(DatabaseSnapshot snapshot, string id)
+    {
+        AttachmentValue attachment = snapshot.Attachments(id).Single();
+        byte[] content = snapshot.Content(attachment, 0).ToArray();
+        Assert.Equal(attachment.SizeBytes, content.Length);
+        Assert.Equal(attachment.Hash, Convert.ToBase64String(SHA256.HashData(content)));
+        return Encoding.UTF8.GetString(content);
+    }
+
     /// <summary>All of the document that is left out.</summary>
     private static string Text(Database database)
     {
@@ -199,6 +250,6 @@ public sealed class DroppedOnImportTests : IDisposable
         Assert.True(snapshot.TryGet("Users/1", out Document document));
         return $"{document.Etag} {snapshot.Counter("Users/1", "n")?.Value} "
             + $"{snapshot.TimeSeries("Users/1", "S").Single().Values[0]} "
-            + $"{snapshot.Attachments("Users/1").Single().Hash} {snapshot.Revisions("Users/1").Count()}";
+            + $"{AttachmentOf(snapshot, "Users/1")} {snapshot.Revisions("Users/1").Count()}";
     }
 }

@@ -171,7 +171,7 @@ internal sealed class BackupRun(
         {
             var record = new TombstoneRecord(tombstones.Value);
             CollectionName collection = snapshot.NameOf(record.CollectionId);
-            if (_collections?.Contains(collection.Text) == false)
+            if (!IsSelected(collection.Text))
                 continue;
 
             dump.Tombstone(tombstones.Etag, record, collection, snapshot.ChangeVectors);
@@ -251,15 +251,17 @@ internal sealed class BackupRun(
 
     /// <summary>
     /// Returns whether an item is backed up: its document is, or it belongs to no document. Returns the id of that document too,
-    /// except for revisions. The revisions of a deleted document are selected by their collection alone.
+    /// except for revisions. Revisions are selected by their own collection, whichever their document has now; those of a
+    /// document in a selected collection that is left out for another reason are left out with it.
     /// </summary>
     private bool IsWanted(ReadOnlySpan<byte> key, out ReadOnlySpan<byte> id)
     {
         id = default;
         ReadOnlySpan<byte> owner = KindKey.DocumentOf(key);
         if (KindKey.KindOf(key) == Kind.Revision)
-            return _collections?.Contains(CollectionOfRevision(key)) != false
-                && (!snapshot.TryGetByFoldedId(owner, out Document revised) || IsWanted(revised));
+            return IsSelected(CollectionOfRevision(key))
+                && (!snapshot.TryGetByFoldedId(owner, out Document revised) || !IsSelected(revised.CollectionName)
+                    || IsWanted(revised));
         if (owner.IsEmpty)
             return true;
         Document document = snapshot.GetByFoldedId(owner);
@@ -270,8 +272,10 @@ internal sealed class BackupRun(
     private string CollectionOfRevision(ReadOnlySpan<byte> key) =>
         System.Text.Encoding.UTF8.GetString(new RevisionRecord(snapshot.Kinds.RecordOf(key).Value).Collection);
 
+    private bool IsSelected(string collection) => _collections?.Contains(collection) != false;
+
     private bool IsWanted(Document document) =>
-        _collections?.Contains(document.CollectionName) != false
+        IsSelected(document.CollectionName)
         && !options.LeftOut.Has(document.Metadata, _now)
         && _transformed?.IsDropped(document.Etag) != true;
 

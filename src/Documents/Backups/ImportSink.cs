@@ -41,10 +41,10 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
     private readonly long _hereUpTo = database.LastEtag;
 
     /// <summary>
-    /// The first 128 bits of the SHA-256 hash of the folded id of each document that was left out, so that its counters,
-    /// revisions and so on are left out as well.
+    /// The first 128 bits of the SHA-256 hash of the folded id of each document that was left out, so that its counters and so
+    /// on are left out as well, and, if the value is true, its revisions.
     /// </summary>
-    private readonly HashSet<UInt128> _leftOutIds = [];
+    private readonly Dictionary<UInt128, bool> _leftOutIds = [];
 
     public ValueTask BeginAsync(DumpHeader? header, CancellationToken cancellationToken) => ValueTask.CompletedTask;
 
@@ -83,7 +83,8 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
     /// </summary>
     private bool LeaveOut(DumpDocument document, bool withRevisions)
     {
-        if (withRevisions && options.Content.HasFlag(BackupContent.RevisionDocuments))
+        withRevisions &= options.Content.HasFlag(BackupContent.RevisionDocuments);
+        if (withRevisions)
         {
             if (_leftOutIds.Count >= options.MostLeftOut)
                 throw new BackupException(
@@ -96,7 +97,7 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
             return false;
         }
 
-        _leftOutIds.Add(HashOf(CollectionName.Fold(document.IdUtf8)));
+        _leftOutIds[HashOf(CollectionName.Fold(document.IdUtf8))] = withRevisions;
         return false;
     }
 
@@ -107,10 +108,16 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
     }
 
     /// <summary>Returns whether an item belongs to a document that was left out.</summary>
-    private bool IsOfLeftOut(in RestoredKind item) =>
-        (_collections is not null && KindKey.KindOf(item.Key.Span) == Kind.Revision
+    private bool IsOfLeftOut(in RestoredKind item)
+    {
+        bool isRevision = KindKey.KindOf(item.Key.Span) == Kind.Revision;
+        if (isRevision && _collections is not null
             && !_collections.Contains(Encoding.UTF8.GetString(new RevisionRecord(item.Value.Span).Collection)))
-        || (_leftOutIds.Count > 0 && _leftOutIds.Contains(HashOf(KindKey.DocumentOf(item.Key.Span))));
+            return true;
+        return _leftOutIds.Count > 0
+            && _leftOutIds.TryGetValue(HashOf(KindKey.DocumentOf(item.Key.Span)), out bool withRevisions)
+            && (withRevisions || !isRevision);
+    }
 
     private static UInt128 HashOf(ReadOnlySpan<byte> foldedId)
     {
