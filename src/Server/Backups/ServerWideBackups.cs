@@ -33,14 +33,15 @@ internal sealed class ServerWideBackups(RequestServices server, BackupScheduler 
 
     /// <summary>
     /// Stores a task, replacing the one of the same number or name, and gives it to all databases that it covers. A task with
-    /// another name begins anew in them.
+    /// another name begins anew in them. Returns it, and the databases that could not get it.
     /// </summary>
     /// <exception cref="WireException">The configuration is not valid; nothing was changed.</exception>
     /// <exception cref="BackupTaskException">The task is not valid; nothing was changed.</exception>
-    public async Task<ServerWideBackup> PutAsync(JsonElement configuration, CancellationToken cancellationToken)
+    public async Task<(ServerWideBackup Task, IReadOnlyList<LackingDatabase> Lacking)> PutAsync(
+        JsonElement configuration, CancellationToken cancellationToken)
     {
         ServerWideBackup? put = null;
-        await ChangeAsync(
+        IReadOnlyList<LackingDatabase>? lacking = await ChangeAsync(
             tasks =>
             {
                 ServerWideBackup read = ServerWideBackup.Read(configuration, before: null);
@@ -64,23 +65,25 @@ internal sealed class ServerWideBackups(RequestServices server, BackupScheduler 
                 return true;
             },
             cancellationToken).ConfigureAwait(false);
-        return put!; // the change has set it
+        return (put!, lacking!); // the change has set it
     }
 
     /// <summary>Deletes a task here and in all databases; returns false if there is none. Its backups are kept.</summary>
-    public Task<bool> DeleteAsync(string name, CancellationToken cancellationToken) =>
-        ChangeAsync(tasks => tasks.RemoveAll(one => one.IsNamed(name)) > 0, cancellationToken);
+    public async Task<bool> DeleteAsync(string name, CancellationToken cancellationToken) =>
+        await ChangeAsync(tasks => tasks.RemoveAll(one => one.IsNamed(name)) > 0, cancellationToken)
+            .ConfigureAwait(false) is not null;
 
     /// <summary>Disables or enables a task in all databases; returns false if there is none.</summary>
-    public Task<bool> SetDisabledAsync(string name, bool isDisabled, CancellationToken cancellationToken) => ChangeAsync(
-        tasks =>
-        {
-            int place = tasks.FindIndex(one => one.IsNamed(name));
-            if (place >= 0)
-                tasks[place] = tasks[place] with { Task = tasks[place].Task with { IsDisabled = isDisabled } };
-            return place >= 0;
-        },
-        cancellationToken);
+    public async Task<bool> SetDisabledAsync(string name, bool isDisabled, CancellationToken cancellationToken) =>
+        await ChangeAsync(
+            tasks =>
+            {
+                int place = tasks.FindIndex(one => one.IsNamed(name));
+                if (place >= 0)
+                    tasks[place] = tasks[place] with { Task = tasks[place].Task with { IsDisabled = isDisabled } };
+                return place >= 0;
+            },
+            cancellationToken).ConfigureAwait(false) is not null;
 
     /// <summary>
     /// Gives a new database the tasks that cover it. What a restored one has of such tasks is of the database that was backed up,
@@ -94,7 +97,7 @@ internal sealed class ServerWideBackups(RequestServices server, BackupScheduler 
         try
         {
             List<ServerWideBackup> tasks = Read().Tasks;
-            if (!await TryGiveAsync(database, tasks, isNew: true).ConfigureAwait(false))
+            if (await TryGiveAsync(database, tasks, isNew: true).ConfigureAwait(false) is not null)
                 await StoreAsync(tasks, isGiven: false, CancellationToken.None).ConfigureAwait(false);
         }
         finally
@@ -131,19 +134,22 @@ internal sealed class ServerWideBackups(RequestServices server, BackupScheduler 
         }
     }
 
-    /// <summary>Changes the tasks, unless the change returns false, and gives them to all databases.</summary>
-    private async Task<bool> ChangeAsync(Func<List<ServerWideBackup>, bool> change, CancellationToken cancellationToken)
+    /// <summary>
+    /// Changes the tasks, unless the change returns false, and gives them to all databases. Returns those that could not get
+    /// them; null if nothing was changed.
+    /// </summary>
+    private async Task<IReadOnlyList<LackingDatabase>?> ChangeAsync(
+        Func<List<ServerWideBackup>, bool> change, CancellationToken cancellationToken)
     {
         await _turn.WaitAsync(cancellationToken).ConfigureAwait(false);
         try
         {
             List<ServerWideBackup> tasks = Read().Tasks;
             if (!change(tasks))
-                return false;
+                return null;
             await StoreAsync(tasks, isGiven: false, cancellationToken).ConfigureAwait(false);
             // From here on it is stored, and not cancelled with the request: the databases are to have it.
-            await GiveToAllAsync(tasks, server.Stopping).ConfigureAwait(false);
-            return true;
+            return await GiveToAllAsync(tasks, server.Stopping).ConfigureAwait(false);
         }
         finally
         {
@@ -151,33 +157,40 @@ internal sealed class ServerWideBackups(RequestServices server, BackupScheduler 
         }
     }
 
-    private async Task GiveToAllAsync(List<ServerWideBackup> tasks, CancellationToken cancellationToken)
+    private async Task<IReadOnlyList<LackingDatabase>> GiveToAllAsync(
+        List<ServerWideBackup> tasks, CancellationToken cancellationToken)
     {
-        bool isGiven = true;
+        var lacking = new List<LackingDatabase>();
         foreach (string database in server.Databases.Names)
         {
             cancellationToken.ThrowIfCancellationRequested();
-            isGiven &= await TryGiveAsync(database, tasks, isNew: false).ConfigureAwait(false);
+            if (await TryGiveAsync(database, tasks, isNew: false).ConfigureAwait(false) is { } problem)
+                lacking.Add(new LackingDatabase(database, problem));
         }
 
-        if (isGiven)
+        if (lacking.Count == 0)
             await StoreAsync(tasks, isGiven: true, cancellationToken).ConfigureAwait(false);
+        return lacking;
     }
 
-    private async Task<bool> TryGiveAsync(string database, List<ServerWideBackup> tasks, bool isNew)
+    /// <summary>Gives a database the tasks that cover it; returns why it could not get them, null if it has them.</summary>
+    private async Task<string?> TryGiveAsync(string database, List<ServerWideBackup> tasks, bool isNew)
     {
         try
         {
             await GiveAsync(database, [.. tasks.Where(one => one.Covers(database))], isNew).ConfigureAwait(false);
-            return true;
+            return null;
         }
         catch (Exception error) when (error is TreepieException or WireException or IOException)
         {
             if (!server.Databases.Names.Contains(database, StringComparer.OrdinalIgnoreCase))
-                return true; // deleted meanwhile
+                return null; // deleted meanwhile
             server.Logger.LogWarning(
-                error, "Database {Database} did not get the backup tasks of all databases, and will at the next start", database);
-            return false;
+                error,
+                "Database {Database} did not get the backup tasks of all databases. It gets them when one of these is put again, "
+                    + "or at the next start",
+                database);
+            return error.Message;
         }
     }
 

@@ -1,4 +1,5 @@
 using System.Text.Json;
+using Treepie.BackupTasks;
 using Treepie.Server.Backups;
 using Treepie.Server.Http;
 using Treepie.Server.Security;
@@ -62,14 +63,25 @@ internal static class ServerWideBackupEndpoints
         request.RequireShared(What, Path);
         using RequestBody body = await request.ReadBodyAsync(MaxBodyBytes).ConfigureAwait(false);
         using JsonDocument json = WireJson.ParseObject(body, "a backup configuration of all databases");
-        ServerWideBackup put = await request.Server.Backups.ServerWide.PutAsync(json.RootElement, request.Aborted)
-            .ConfigureAwait(false);
-        await request.JsonAsync(put.Task, static (json, task) =>
+        (ServerWideBackup Task, IReadOnlyList<LackingDatabase> Lacking) put = await request.Server.Backups.ServerWide
+            .PutAsync(json.RootElement, request.Aborted).ConfigureAwait(false);
+        await request.JsonAsync(put, static (json, put) =>
         {
+            BackupTask task = put.Task.Task;
             json.WriteStartObject();
             json.WriteString("Name", task.Name);
             json.WriteNumber("TaskId", task.Id);
             json.WriteNumber("RaftCommandIndex", task.Id); // clients require a number other than 0
+            json.WriteStartArray("DatabasesWithoutTask");
+            foreach (LackingDatabase database in put.Lacking)
+            {
+                json.WriteStartObject();
+                json.WriteString("Name", database.Name);
+                json.WriteString("Error", database.Problem);
+                json.WriteEndObject();
+            }
+
+            json.WriteEndArray();
             json.WriteEndObject();
         }, StatusCodes.Status201Created).ConfigureAwait(false);
     }

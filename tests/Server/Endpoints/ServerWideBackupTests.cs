@@ -78,6 +78,35 @@ public sealed class ServerWideBackupTests : IDisposable
     }
 
     [Fact]
+    public async Task A_database_that_has_no_room_for_the_task_is_named_and_gets_it_once_there_is()
+    {
+        const int Most = 100; // tasks of a database
+        using var log = new WrittenLog();
+        await using TestServer server = await StartAsync(log: log);
+        server.Catalog.Create("a");
+        for (int i = 0; i < Most; i++)
+        {
+            using HttpResponseMessage put = await server.SendAsync(
+                HttpMethod.Post, "admin/periodic-backup",
+                Configuration("").Replace("nightly", $"own {i}", StringComparison.Ordinal));
+            Assert.True(put.IsSuccessStatusCode, await put.Content.ReadAsStringAsync(TestServer.Cancelled));
+        }
+
+        JsonElement lacking = Assert.Single(
+            (await PutAsync(server, "")).GetProperty("DatabasesWithoutTask").EnumerateArray());
+        Assert.Equal("db", lacking.GetProperty("Name").GetString());
+        Assert.Contains("100", lacking.GetProperty("Error").GetString(), StringComparison.Ordinal);
+        Assert.Contains("Database db did not get the backup tasks of all databases", log.Text, StringComparison.Ordinal);
+        Assert.Equal("0 1", await CountsAsync(server, "db", "a"));
+
+        long own = (await TaskAsync(server, "db", "own 7"))!.Value.GetProperty("TaskId").GetInt64();
+        using (HttpResponseMessage deleted = await server.SendAsync(HttpMethod.Delete, $"admin/tasks?id={own}&type=Backup"))
+            Assert.True(deleted.IsSuccessStatusCode);
+        Assert.Equal(0, (await PutAsync(server, "")).GetProperty("DatabasesWithoutTask").GetArrayLength());
+        Assert.Equal("1 1", await CountsAsync(server, "db", "a"));
+    }
+
+    [Fact]
     public async Task A_task_of_all_databases_is_not_changed_in_one()
     {
         await using TestServer server = await StartAsync();
@@ -173,9 +202,9 @@ public sealed class ServerWideBackupTests : IDisposable
     private static async Task<JsonElement> ListAsync(TestServer server, string path) =>
         (await server.GetAsync(server.Url + Base + path)).GetProperty("Results");
 
-    private static async Task<JsonElement?> TaskAsync(TestServer server, string database) =>
+    private static async Task<JsonElement?> TaskAsync(TestServer server, string database, string name = Task) =>
         (await server.GetAsync($"{server.Url}/databases/{database}/tasks")).GetProperty("OngoingTasks").EnumerateArray()
-            .Where(static task => string.Equals(task.GetProperty("TaskName").GetString(), Task, StringComparison.OrdinalIgnoreCase))
+            .Where(task => string.Equals(task.GetProperty("TaskName").GetString(), name, StringComparison.OrdinalIgnoreCase))
             .Select(static task => (JsonElement?)task).SingleOrDefault();
 
     private static async Task<int> CountAsync(TestServer server, string database) =>
@@ -203,10 +232,12 @@ public sealed class ServerWideBackupTests : IDisposable
             "the backup has ended");
     }
 
-    private Task<TestServer> StartAsync(string? data = null) => TestServer.StartAsync(options =>
-    {
-        options.BackupFolders["place"] = _place.Path;
-        if (data is not null)
-            options.DataDirectory = data;
-    });
+    private Task<TestServer> StartAsync(string? data = null, WrittenLog? log = null) => TestServer.StartAsync(
+        options =>
+        {
+            options.BackupFolders["place"] = _place.Path;
+            if (data is not null)
+                options.DataDirectory = data;
+        },
+        log);
 }
