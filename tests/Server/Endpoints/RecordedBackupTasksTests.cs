@@ -1,6 +1,8 @@
 using System.Net;
+using System.Text;
 using System.Text.Json;
 using System.Text.Json.Nodes;
+using Treepie.Backups;
 using Treepie.BackupTasks;
 using Treepie.Encryption;
 using Treepie.Server.Tests.Support;
@@ -147,8 +149,59 @@ public sealed class RecordedBackupTasksTests : IDisposable
             StringComparison.Ordinal);
     }
 
-    private static BackupTask Stored(TestServer server, long id) =>
-        BackupTaskStore.Of(server.Catalog.Find("db")!).Find(id)!.Task;
+    /// <summary>Keys go in, by a record or by a request, and come out nowhere.</summary>
+    [Fact]
+    public async Task Keys_of_a_task_are_kept_and_are_in_no_answer_log_or_dump()
+    {
+        string task = Task.Replace("id1", "KEYS-access", StringComparison.Ordinal)
+            .Replace("id2", "KEYS-access", StringComparison.Ordinal).Replace("secret1", "KEYS-first", StringComparison.Ordinal)
+            .Replace("secret2", "KEYS-second", StringComparison.Ordinal).Replace("token1", "KEYS-token", StringComparison.Ordinal);
+        using var log = new WrittenLog();
+        await using TestServer server = await StartAsync(log);
+        var said = new List<string>();
+        async Task<string> AskAsync(string method, string url, string? body = null)
+        {
+            using HttpResponseMessage answer = await server.SendAsync(new HttpMethod(method), server.Url + url, body);
+            string text = await answer.Content.ReadAsStringAsync(TestServer.Cancelled);
+            said.Add($"{method} {url}: {(int)answer.StatusCode} {text}");
+            return text;
+        }
+
+        string made = await AskAsync("PUT", "/admin/databases?name=made", $$"""{"DatabaseName":"made","PeriodicBackups":[{{task}}]}""");
+        Assert.Contains("\"made\"", made, StringComparison.Ordinal);
+        await AskAsync("POST", "/databases/made/admin/periodic-backup", $$"""{"TaskId":1,"FullBackupFrequency":"0 4 * * *"}""");
+        foreach (string bad in new[] { "0 2 * * *", "https://s3.example", "eu-west-1", "30.00:00:00" })
+            await AskAsync(
+                "POST", "/databases/made/admin/periodic-backup", task.Replace(bad, "nonsense", StringComparison.Ordinal));
+        await AskAsync("PUT", "/admin/databases?name=other", $$"""{"DatabaseName":"other","PeriodicBackups":[{{task}},{}]}""");
+        await AskAsync("PUT", "/admin/configuration/server-wide/backup", task);
+        foreach (string url in new[]
+        {
+            "/admin/databases?name=made", "/databases/made/admin/record", "/databases/made/tasks",
+            "/databases/made/task?key=1&type=Backup", "/periodic-backup/status?name=made&taskId=1", "/admin/activity",
+            "/databases/made/admin/connection-strings", "/admin/configuration/server-wide/tasks?type=Backup"
+        })
+            await AskAsync("GET", url);
+        Assert.Contains("s3://second/x", string.Concat(said), StringComparison.Ordinal); // the address alone comes out
+
+        using var dump = new MemoryStream();
+        await server.Catalog.BackupAsync(
+            "made", dump, new BackupOptions { Compression = BackupCompression.None }, cancellationToken: TestServer.Cancelled);
+        said.Add(Encoding.UTF8.GetString(dump.ToArray()));
+        Assert.All(said, static text => Assert.DoesNotContain("KEYS-", text, StringComparison.Ordinal));
+        Assert.DoesNotContain("KEYS-", log.Text, StringComparison.Ordinal);
+
+        Assert.True(server.Catalog.Close("made"));
+        BackupTask kept = Stored(server, 1, "made");
+        Assert.Equal("0 4 * * *", kept.FullSchedule);
+        Assert.Equal(
+            [("KEYS-access", "KEYS-first", "KEYS-token"), ("KEYS-access", "KEYS-second", null)],
+            kept.Destinations.Where(static one => one.HasKeys)
+                .Select(static one => (one.AccessKey!, one.SecretKey!, one.SessionToken)));
+    }
+
+    private static BackupTask Stored(TestServer server, long id, string database = "db") =>
+        BackupTaskStore.Of(server.Catalog.Find(database)!).Find(id)!.Task;
 
     private static void RequireSame(BackupTask expected, BackupTask actual)
     {
@@ -164,7 +217,7 @@ public sealed class RecordedBackupTasksTests : IDisposable
     private static JsonObject Only(JsonObject read, string[] known, Func<KeyValuePair<string, JsonNode?>, JsonNode?> value) =>
         new(known.Select(name => KeyValuePair.Create(name, value(KeyValuePair.Create(name, read[name])))));
 
-    private async Task<TestServer> StartAsync()
+    private async Task<TestServer> StartAsync(WrittenLog? log = null)
     {
         string key = Path.Combine(_files.Path, "key");
         await File.WriteAllTextAsync(key, Convert.ToBase64String(new byte[32]), TestServer.Cancelled);
@@ -173,7 +226,7 @@ public sealed class RecordedBackupTasksTests : IDisposable
             options.BackupFolders["place"] = _files.Path;
             options.KeySources["sealed"] = KeySource.FromFile(key);
             options.S3Endpoints.Add(new Uri("https://s3.example"));
-        });
+        }, log);
         await server.PutAsync("users/1", "{}");
         return server;
     }
