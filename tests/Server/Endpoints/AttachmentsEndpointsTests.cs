@@ -1,6 +1,7 @@
 using System.Net;
 using System.Net.Http.Headers;
 using System.Net.Sockets;
+using System.Security.Cryptography;
 using System.Text;
 using System.Text.Json;
 using Treepie.Kinds;
@@ -135,6 +136,50 @@ public sealed class AttachmentsEndpointsTests
         using HttpResponseMessage put = await server.Http.PutAsync(again, body, TestServer.Cancelled);
         Assert.Equal(HttpStatusCode.Created, put.StatusCode);
         Assert.Equal(piece, await GetAsync(server, again, null, HttpStatusCode.OK));
+    }
+
+    /// <summary>Each gets one content whole, that of the hash in its headers.</summary>
+    [Fact]
+    public async Task A_hundred_readers_of_an_attachment_that_is_replaced_each_get_one_content()
+    {
+        const int Readers = 100, Replacements = 5, Size = 700_000;
+        await using TestServer server = await TestServer.StartAsync();
+        await server.PutAsync("films/1", "{}");
+        var url = new Uri(server.Url + "/databases/db/attachments?id=films/1&name=poster");
+        await ReplaceAsync(0);
+        HttpResponseMessage[] answers = await Task.WhenAll(Enumerable.Range(0, Readers).Select(_ => server.Http.GetAsync(
+            url, HttpCompletionOption.ResponseHeadersRead, TestServer.Cancelled)));
+        Task<string>[] early = [.. answers.Take(Readers / 2).Select(ReadAsync)]; // the others begin to read when all is replaced
+        for (byte number = 1; number <= Replacements; number++)
+            await ReplaceAsync(number);
+        string[] hashes = await Task.WhenAll([.. early, .. answers.Skip(Readers / 2).Select(ReadAsync)]);
+        Assert.Equal([HashOf(0)], hashes.Distinct());
+        using HttpResponseMessage last = await server.Http.GetAsync(
+            url, HttpCompletionOption.ResponseHeadersRead, TestServer.Cancelled);
+        Assert.Equal(HashOf(Replacements), await ReadAsync(last));
+        Assert.Equal(1, server.Catalog.Find("db")!.GetStatistics().UniqueAttachmentCount);
+
+        static string HashOf(byte number) => Convert.ToBase64String(SHA256.HashData(ContentOf(number)));
+
+        static byte[] ContentOf(byte number) => [.. Enumerable.Repeat((byte)(number + 1), Size)];
+
+        async Task ReplaceAsync(byte number)
+        {
+            using var body = new ByteArrayContent(ContentOf(number));
+            using HttpResponseMessage put = await server.Http.PutAsync(url, body, TestServer.Cancelled);
+            Assert.Equal(HttpStatusCode.Created, put.StatusCode);
+        }
+
+        static async Task<string> ReadAsync(HttpResponseMessage answer)
+        {
+            using HttpResponseMessage read = answer;
+            Assert.Equal(HttpStatusCode.OK, read.StatusCode);
+            await using Stream content = await read.Content.ReadAsStreamAsync(TestServer.Cancelled);
+            string hash = Convert.ToBase64String(
+                await SHA256.HashDataAsync(content, TestServer.Cancelled).AsTask().WaitAsync(Eventually.Patience));
+            Assert.Equal(read.Headers.GetValues("Attachment-Hash").Single(), hash);
+            return hash;
+        }
     }
 
     private static long Uploads(Database database)
