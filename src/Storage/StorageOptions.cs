@@ -43,7 +43,7 @@ public sealed record StorageOptions
     /// The size of the first journal file in bytes. Each following file is larger, up to <see cref="MaxJournalFileBytes"/>, so
     /// that small stores stay small.
     /// </summary>
-    public long FirstJournalFileBytes { get; init; } = 256L << 10;
+    public long FirstJournalFileBytes { get; init; } = 64L << 10;
 
     /// <summary>
     /// The maximum size of a journal file in bytes. When that much has been written since the last checkpoint, the next one

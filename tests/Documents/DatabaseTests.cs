@@ -35,6 +35,35 @@ public sealed class DatabaseTests
         Assert.Equal(3, await again.NextIdentityAsync("users|", Token)); // 1 was taken
     }
 
+    /// <summary>Also with the spare journal files, which are there once one has been used up.</summary>
+    [Fact]
+    public async Task A_database_of_ten_documents_takes_less_than_a_mebibyte()
+    {
+        const int Most = 1 << 20, JournalFiles = 3;
+        using var directory = new TemporaryDirectory();
+        string path = Path.Combine(directory.Path, "shop");
+        await using (Database database = Database.Open(path))
+        {
+            for (int i = 1; i <= 10; i++)
+                await database.WriteAsync(
+                    new WriteBatch().Put($"users/{i}", Json($$$"""{"n":{{{i}}},"@metadata":{"@collection":"Users"}}""")), Token);
+            await Eventually.TrueAsync(
+                () => Directory.GetFiles(path, "journal-*", SearchOption.AllDirectories).Length == JournalFiles,
+                "the spares are there");
+            Assert.InRange(LengthOf(path), 1, Most);
+            await database.WriteAsync(new WriteBatch().IncrementCounter("users/1", "n", 1), Token);
+        }
+
+        Assert.InRange(LengthOf(path), 1, Most);
+        await using (Database again = Database.Open(path))
+            await again.WriteAsync(new WriteBatch().Delete("users/1"), Token);
+        Assert.InRange(LengthOf(path), 1, Most);
+    }
+
+    private static long LengthOf(string path) => new DirectoryInfo(path)
+        .EnumerateFiles("*", SearchOption.AllDirectories)
+        .Sum(static file => file.Length);
+
     [Fact]
     public void A_directory_with_other_things_in_it_is_refused_and_left_alone()
     {
