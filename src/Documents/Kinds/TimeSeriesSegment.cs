@@ -259,12 +259,23 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
 
     private static long ReadTime(ref BitReader bits)
     {
-        if (!bits.ReadFlag())
+        ulong next = bits.Peek();
+        int ones = BitOperations.LeadingZeroCount(~next);
+        if (ones == 0)
+        {
+            bits.Skip(1);
             return 0;
-        foreach (int size in TimeSizes)
-            if (!bits.ReadFlag())
-                return (long)bits.Read(size) - (1L << (size - 1));
-        return (long)bits.Read(64);
+        }
+
+        if (ones > TimeSizes.Length)
+        {
+            bits.Skip(TimeSizes.Length + 1);
+            return (long)bits.Read(64);
+        }
+
+        int size = TimeSizes[ones - 1], prefixBits = ones + 1;
+        bits.Skip(prefixBits + size);
+        return (long)(next << prefixBits >> (64 - size)) - (1L << (size - 1));
     }
 
     /// <summary>The state of one value: the last one, the window of its differing bits, and the aggregates.</summary>
@@ -306,15 +317,35 @@ internal readonly ref struct TimeSeriesSegment(ReadOnlySpan<byte> bytes)
 
         public double Read(ref BitReader bits)
         {
-            if (!bits.ReadFlag())
-                return BitConverter.UInt64BitsToDouble(_last);
-            if (bits.ReadFlag())
+            const int MostPeeked = 57;
+            ulong next = bits.Peek();
+            if ((next & (1UL << 63)) == 0)
             {
-                _leading = (int)bits.Read(5);
-                _length = (int)bits.Read(6) + 1;
+                bits.Skip(1);
+                return BitConverter.UInt64BitsToDouble(_last);
             }
 
-            _last ^= bits.Read(_length) << (64 - _leading - _length);
+            int prefixBits = 2;
+            if ((next & (1UL << 62)) != 0)
+            {
+                prefixBits = 2 + 5 + 6;
+                _leading = (int)(next >> 57) & 31;
+                _length = ((int)(next >> 51) & 63) + 1;
+            }
+
+            ulong different;
+            if (prefixBits + _length <= MostPeeked)
+            {
+                bits.Skip(prefixBits + _length);
+                different = next << prefixBits >> (64 - _length);
+            }
+            else
+            {
+                bits.Skip(prefixBits);
+                different = bits.Read(_length);
+            }
+
+            _last ^= different << (64 - _leading - _length);
             return BitConverter.UInt64BitsToDouble(_last);
         }
 

@@ -8,6 +8,27 @@ internal ref struct BitReader(ReadOnlySpan<byte> bytes)
     private readonly ReadOnlySpan<byte> _bytes = bytes;
     private int _bits;
 
+    /// <summary>The bits that follow, from the highest on: at least 57, with zeros behind the end.</summary>
+    public readonly ulong Peek()
+    {
+        int at = _bits >> 3;
+        if (at + sizeof(ulong) <= _bytes.Length)
+            return BinaryPrimitives.ReadUInt64BigEndian(_bytes[at..]) << (_bits & 7);
+        ulong last = 0;
+        for (int i = at; i < _bytes.Length; i++)
+            last |= (ulong)_bytes[i] << (56 - ((i - at) * 8));
+        return last << (_bits & 7);
+    }
+
+    /// <summary>Goes on behind bits that were peeked at.</summary>
+    /// <exception cref="IndexOutOfRangeException">There are not so many.</exception>
+    public void Skip(int count)
+    {
+        _bits += count;
+        if (_bits > _bytes.Length * 8)
+            throw new IndexOutOfRangeException();
+    }
+
     public ulong Read(int count)
     {
         int at = _bits >> 3, skipped = _bits & 7;
@@ -30,5 +51,9 @@ internal ref struct BitReader(ReadOnlySpan<byte> bytes)
         return value;
     }
 
-    public bool ReadFlag() => Read(1) != 0;
+    public bool ReadFlag()
+    {
+        int at = _bits++;
+        return (_bytes[at >> 3] & (0x80 >> (at & 7))) != 0;
+    }
 }

@@ -3,7 +3,7 @@ using Treepie.Kinds;
 namespace Treepie.Queries.TimeSeries;
 
 /// <summary>Aggregates entries, separately for each value of an entry. Not thread-safe.</summary>
-internal sealed class SeriesGroup(long start, string? key, bool keepsValues)
+internal sealed class SeriesGroup(long start, string? key, SeriesNeeds needs)
 {
     private readonly List<Column> _columns = [];
 
@@ -29,7 +29,7 @@ internal sealed class SeriesGroup(long start, string? key, bool keepsValues)
     {
         Note(entry.Ticks, entry.Ticks, 1);
         for (int i = 0; i < entry.Count; i++)
-            ColumnOf(i).Add(entry.Values[i], entry.Ticks, keepsValues);
+            ColumnOf(i).Add(entry.Values[i], entry.Ticks, needs);
     }
 
     /// <summary>Adds all entries of a segment, using the segment's aggregates.</summary>
@@ -72,7 +72,7 @@ internal sealed class SeriesGroup(long start, string? key, bool keepsValues)
         private double _squares;
         private List<double>? _values;
 
-        public void Add(double value, long ticks, bool keeps)
+        public void Add(double value, long ticks, SeriesNeeds needs)
         {
             if (_count++ == 0)
                 (_first, _firstTicks) = (value, ticks);
@@ -80,10 +80,16 @@ internal sealed class SeriesGroup(long start, string? key, bool keepsValues)
             _min = Math.Min(_min, value);
             _max = Math.Max(_max, value);
             _sum += value;
-            double distance = value - _mean;
-            _mean += distance / _count;
-            _squares += distance * (value - _mean);
-            if (!keeps)
+            if (needs == SeriesNeeds.None)
+                return;
+            if (needs.HasFlag(SeriesNeeds.Spread))
+            {
+                double distance = value - _mean;
+                _mean += distance / _count;
+                _squares += distance * (value - _mean);
+            }
+
+            if (!needs.HasFlag(SeriesNeeds.Values))
                 return;
             (_values ??= []).Add(value);
             if (_values.Count > SeriesQuery.MaxKeptValues)

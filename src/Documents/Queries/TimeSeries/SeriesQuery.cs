@@ -20,6 +20,9 @@ internal sealed record SeriesQuery(string Name)
     /// <summary>The maximum number of values of a group that are sorted for a percentile.</summary>
     public const int MaxKeptValues = 10_000_000;
 
+    /// <summary>The length of a time in UTC with all its digits.</summary>
+    private const int TimeBytes = 28;
+
     /// <summary>The start of the range, inclusive, in UTC ticks.</summary>
     public long From { get; init; }
 
@@ -116,20 +119,35 @@ internal sealed record SeriesQuery(string Name)
         SeriesSource source, byte[] prefix, long from, long to, Utf8JsonWriter json, CancellationToken cancellationToken)
     {
         var groups = new Dictionary<(long Start, string Key), SeriesGroup>();
-        bool keeps = Items.Any(static item => item.Function == SeriesFunction.Percentile);
+        var inOrder = new List<SeriesGroup>(); // entries are in time order, so groups are made in it
+        SeriesNeeds needs = Items.Aggregate(SeriesNeeds.None, static (needs, item) => needs | item.Function switch
+        {
+            SeriesFunction.Percentile => SeriesNeeds.Values,
+            SeriesFunction.StandardDeviation => SeriesNeeds.Spread,
+            _ => SeriesNeeds.None,
+        });
         SeriesGroup? current = null; // entries are in time order, so most belong to the same group as the previous one
+        long end = 0;
         SeriesGroup GroupOf(long ticks, string? key)
         {
-            long start = Period?.Floor(ticks) ?? 0;
-            if (current is not null && current.Start == start && current.Key == key)
+            if (current is not null && ticks >= current.Start && ticks < end && current.Key == key)
                 return current;
+            long start = 0;
+            end = long.MaxValue;
+            if (Period is { } period)
+            {
+                start = period.Floor(ticks);
+                end = period.After(start);
+            }
+
             if (!groups.TryGetValue((start, key ?? ""), out current))
             {
                 if (groups.Count == MaxGroups)
                     throw new InvalidQueryException(
                         $"The time series '{Name}' has more than {MaxGroups:N0} groups. Narrow the range, or group by a longer "
                             + $"time.");
-                groups.Add((start, key ?? ""), current = new SeriesGroup(start, key, keeps));
+                groups.Add((start, key ?? ""), current = new SeriesGroup(start, key, needs));
+                inOrder.Add(current);
             }
 
             return current;
@@ -138,7 +156,7 @@ internal sealed record SeriesQuery(string Name)
         bool TakeHead(TimeSeriesSegment segment)
         {
             (long first, long last) = (segment.FirstTicks + Offset, segment.LastTicks + Offset);
-            if (Period is { } period && period.Floor(first) != period.Floor(last))
+            if (Period is { } grouped && grouped.Floor(first) != grouped.Floor(last))
                 return false;
             GroupOf(first, null).Add(segment, Offset);
             return true;
@@ -147,17 +165,20 @@ internal sealed record SeriesQuery(string Name)
         Read(
             source, prefix, from, to, ReadsHeads ? TakeHead : null,
             entry => GroupOf(entry.Ticks, Key?.Invoke(entry)).Add(entry), cancellationToken);
-        Write(groups.Values, from, to, json);
+        if (Key is not null)
+            inOrder.Sort(static (one, other) => one.Start != other.Start
+                ? one.Start.CompareTo(other.Start)
+                : string.CompareOrdinal(one.Key, other.Key));
+        Write(inOrder, from, to, json);
     }
 
-    private void Write(IEnumerable<SeriesGroup> groups, long from, long to, Utf8JsonWriter json)
+    private void Write(List<SeriesGroup> groups, long from, long to, Utf8JsonWriter json)
     {
         long count = 0;
         json.WriteStartObject();
         json.WriteStartArray("Results"u8);
         var last = new Dictionary<string, SeriesGroup>(StringComparer.Ordinal);
-        foreach (SeriesGroup group in groups.OrderBy(static group => group.Start)
-            .ThenBy(static group => group.Key, StringComparer.Ordinal))
+        foreach (SeriesGroup group in groups)
         {
             count += group.Entries;
             if (Fill != TimeSeriesFill.None && Period is { } period)
@@ -277,10 +298,13 @@ internal sealed record SeriesQuery(string Name)
         }
     }
 
-    private static void WriteTime(Utf8JsonWriter json, ReadOnlySpan<byte> name, long ticks) => json.WriteString(
-        name,
-        new DateTime(Math.Clamp(ticks, 0, DateTime.MaxValue.Ticks), DateTimeKind.Utc).ToString(
-            "O", CultureInfo.InvariantCulture));
+    private static void WriteTime(Utf8JsonWriter json, ReadOnlySpan<byte> name, long ticks)
+    {
+        Span<byte> text = stackalloc byte[TimeBytes];
+        new DateTime(Math.Clamp(ticks, 0, DateTime.MaxValue.Ticks), DateTimeKind.Utc).TryFormat(
+            text, out int length, "O", CultureInfo.InvariantCulture);
+        json.WriteString(name, text[..length]);
+    }
 
     /// <summary>Takes a segment by its header. Returns false if its entries have to be read.</summary>
     private delegate bool TakeSegment(TimeSeriesSegment segment);
