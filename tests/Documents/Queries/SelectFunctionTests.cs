@@ -28,6 +28,8 @@ public sealed class SelectFunctionTests : IAsyncLifetime
     [InlineData("hour(At) as H, minute(At) as M, second(At) as S, millisecond(At) as F", """{"H":23,"M":30,"S":15,"F":500}""")]
     [InlineData("dayOfYear(At) as Y, dayOfWeek(At) as W, date(At) as D", """{"Y":60,"W":4,"D":"2024-02-29"}""")]
     [InlineData("length(Name) as A, length('Ship To') as B, length(id(o)) as C, length(id()) as D", """{"A":3,"B":1,"C":8,"D":8}""")]
+    [InlineData("utc(At), length(utc(o.At)) as L, utc(Days) as D, utc(Name) as N, utc(Missing) as M",
+        """{"utc(At)":"2024-02-29T23:30:15.5000000","L":27,"D":["2023-01-31T00:00:00.0000000",null,null,["2022-05-01T00:00:00.0000000"]],"N":null,"M":null}""")]
     [InlineData("length(Missing) as A, length(None) as B, length(N) as C, length(Sub) as D",
         """{"A":null,"B":null,"C":null,"D":null}""")]
     [InlineData("year(Name) as A, year(Days) as B, length(Empty) as C", """{"A":null,"B":[2023,null,null,[2022]],"C":[]}""")]

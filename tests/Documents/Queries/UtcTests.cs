@@ -75,7 +75,6 @@ public sealed class UtcTests : IDisposable
     [InlineData("from Times where exact(utc(At) = '2024-03-01')", "without 'exact()'")]
     [InlineData("from Times where search(utc(At), '2024')", "without 'exact()'")]
     [InlineData("from index 'Times/ByAt' where utc(At) = '2024-03-01'", "compute the moment in the map")]
-    [InlineData("from Times group by At where utc(At) > '2024' select count(), At", "utc")]
     public async Task Where_there_are_no_moments_they_are_refused(string query, string reason)
     {
         await using Database database = await FillAsync();

@@ -29,12 +29,12 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
     {
         AutoIndexFieldKind.Search => $"search({Quoted(Path)})",
         AutoIndexFieldKind.Exact => $"exact({Quoted(Path)})",
-        AutoIndexFieldKind.Utc => $"utc({Quoted(Path)})",
         AutoIndexFieldKind.Point => $"spatial.point({Quoted(Path)}, {Quoted(Longitude ?? "")})",
         AutoIndexFieldKind.Wkt => $"spatial.wkt({Quoted(Path)})",
         AutoIndexFieldKind.Vector => $"vector.search({Quoted(Path)})",
         AutoIndexFieldKind.VectorBytes => $"vector.search(embedding.f32_i8({Quoted(Path)}))",
         AutoIndexFieldKind.VectorBits => $"vector.search(embedding.f32_i1({Quoted(Path)}))",
+        _ when ComputedKinds.IsComputed(Kind) => $"{ComputedKinds.NameOf(Kind)}({Quoted(Path)})",
         _ => Path == Id ? Id : Quoted(Path),
     };
 
@@ -43,12 +43,12 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
     {
         AutoIndexFieldKind.Search => $"Search({Path})",
         AutoIndexFieldKind.Exact => $"Exact({Path})",
-        AutoIndexFieldKind.Utc => $"Utc({Path})",
         AutoIndexFieldKind.Point => $"Spatial.point({Path}|{Longitude})",
         AutoIndexFieldKind.Wkt => $"Spatial.wkt({Path})",
         AutoIndexFieldKind.Vector => $"Vector.search({Path})",
         AutoIndexFieldKind.VectorBytes => $"Vector.search(embedding.f32_i8({Path}))",
         AutoIndexFieldKind.VectorBits => $"Vector.search(embedding.f32_i1({Path}))",
+        _ when ComputedKinds.IsComputed(Kind) => $"{Kind}({Path})",
         _ => Path,
     };
 
@@ -61,7 +61,7 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
         _ => FieldAnalysis.LowerCaseKeyword,
     };
 
-    /// <summary>Whether it holds text, numbers and booleans as documents do, not moments, geometries or vectors.</summary>
+    /// <summary>Whether it holds text, numbers and booleans as documents do, not computed values, geometries or vectors.</summary>
     public bool HasTerms => Kind is AutoIndexFieldKind.Value or AutoIndexFieldKind.Search or AutoIndexFieldKind.Exact;
 
     /// <summary>Whether it holds vectors.</summary>
@@ -118,6 +118,37 @@ internal enum AutoIndexFieldKind
     /// <summary>Numbers by which the scores of documents are multiplied.</summary>
     Boost,
 
-    /// <summary>Times of any offset as moments: <c>utc()</c>.</summary>
+    /// <summary>
+    /// Times of any offset as moments: <c>utc()</c>. This kind and all that follow are computed, see
+    /// <see cref="ComputedKinds"/>: functions of the same names.
+    /// </summary>
     Utc,
+
+    /// <summary>How many characters a text has.</summary>
+    Length,
+
+    /// <summary>The day of a time as a text: <c>2024-05-01</c>.</summary>
+    Date,
+
+    Year,
+
+    Month,
+
+    Day,
+
+    DayOfYear,
+
+    /// <summary>The day of the week of a time; 0 is Sunday.</summary>
+    DayOfWeek,
+
+    Hour,
+
+    Minute,
+
+    Second,
+
+    Millisecond,
+
+    /// <summary>How many elements the arrays at the path have; a value that is no array is one, null and missing are none.</summary>
+    Count,
 }

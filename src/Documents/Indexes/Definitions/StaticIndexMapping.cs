@@ -177,7 +177,7 @@ internal sealed class StaticIndexMapping : IndexMapping
             AutoIndexFieldKind.Search => [AutoIndexFieldKind.Search, AutoIndexFieldKind.Value, AutoIndexFieldKind.Exact],
             AutoIndexFieldKind.Exact => [AutoIndexFieldKind.Exact],
             AutoIndexFieldKind.Point or AutoIndexFieldKind.Wkt => [AutoIndexFieldKind.Point, AutoIndexFieldKind.Wkt],
-            AutoIndexFieldKind.Utc => [], // its fields are computed: one of moments is one of its own
+            _ when ComputedKinds.IsComputed(wanted.Kind) => [], // its map computes: such a field is one of its own
             _ => [AutoIndexFieldKind.Vector],
         };
         foreach (AutoIndexFieldKind kind in kinds)

@@ -8,7 +8,7 @@ namespace Treepie.Indexes.Directories;
 /// <summary>
 /// The definition of an index made by queries in RavenDB's form: its collection, <c>MapFields</c> and <c>GroupByFields</c>. A
 /// dump has fields as an array of objects with names, a database record as an object by name; both are read. Fields that RavenDB
-/// has no name for (geometries, vectors, moments, least and greatest values of groups) are left out.
+/// has no name for (geometries, vectors, computed values, least and greatest values of groups) are left out.
 /// </summary>
 internal static class AutoDefinitionJson
 {
@@ -103,7 +103,7 @@ internal static class AutoDefinitionJson
     private static IEnumerable<Field> Keys(GroupDefinition groups) => groups.Keys.Select(
         key => new Field(
             key.Path,
-            string.Join(", ", groups.Further.Where(field => field.Path == key.Member).Select(IndexingOf).Prepend(IndexingOf())))
+            string.Join(", ", groups.Further.Where(field => field.Path == key.Member && field.HasTerms).Select(IndexingOf).Prepend(IndexingOf())))
         {
             Array = !key.Path.Contains('[', StringComparison.Ordinal) ? "NotApplicable"
                 : key.IsContent ? "ByContent"

@@ -12,8 +12,8 @@ internal static class DefinitionJson
 {
     private const int Version = 1;
 
-    /// <summary>The version of definitions with a field that earlier programs do not know, which they leave out.</summary>
-    private const int VersionWithMoments = 2;
+    /// <summary>The version of definitions with computed fields, which earlier programs do not know and leave out.</summary>
+    private const int VersionWithComputed = 2;
 
     public static byte[] Write(IndexMapping definition)
     {
@@ -30,7 +30,7 @@ internal static class DefinitionJson
         {
             using JsonDocument json = JsonDocument.Parse(utf8);
             JsonElement root = json.RootElement;
-            if (root.GetProperty("Version"u8).GetInt32() is not (Version or VersionWithMoments))
+            if (root.GetProperty("Version"u8).GetInt32() is not (Version or VersionWithComputed))
                 return null;
             if (root.TryGetProperty("Static"u8, out JsonElement byHand))
                 return new StaticIndexMapping(IndexDefinitionJson.Read(byHand), dynamicFields: ReadDynamic(root))
@@ -104,8 +104,8 @@ internal static class DefinitionJson
     private static void Write(Utf8JsonWriter writer, IndexMapping mapping)
     {
         writer.WriteStartObject();
-        bool hasMoments = mapping.Fields.Any(static field => field.Kind == AutoIndexFieldKind.Utc);
-        writer.WriteNumber("Version"u8, hasMoments ? VersionWithMoments : Version);
+        bool isComputed = mapping.Fields.Any(static field => ComputedKinds.IsComputed(field.Kind));
+        writer.WriteNumber("Version"u8, isComputed ? VersionWithComputed : Version);
         writer.WriteString("Name"u8, mapping.Name);
         if (mapping is StaticIndexMapping byHand)
         {

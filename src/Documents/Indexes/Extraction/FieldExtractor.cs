@@ -24,6 +24,7 @@ internal sealed class FieldExtractor
     private readonly FieldSlot[] _whole = new FieldSlot[1];
     private readonly FieldSlot[] _slots;
     private readonly PlaceCollector?[] _places;
+    private readonly ElementCounter?[] _counts;
     private readonly PathTree _body;
     private readonly PathTree _metadata;
     private readonly List<(string Member, int Slot)> _documentMetadata = [];
@@ -67,6 +68,9 @@ internal sealed class FieldExtractor
                 (f, i) => i >= firstField && i < endField && f is { Kind: AutoIndexFieldKind.Point, Longitude: { } longitude }
                     ? new PlaceCollector(i, f.Path, longitude)
                     : null)];
+        _counts = [
+            .. definition.Fields.Select(
+                (f, i) => i >= firstField && i < endField && f.Kind == AutoIndexFieldKind.Count ? new ElementCounter() : null)];
         _stored = firstField == 0 && definition.StoredFields.Any(field => field.IsStored)
             ? new StoredExtractor(definition)
             : null;
@@ -89,7 +93,9 @@ internal sealed class FieldExtractor
         _stored?.Add(document, batch, _dynamic?.Stored);
         foreach (PlaceCollector? place in _places)
             place?.Clear();
-        var sink = new BatchSink(batch, _slots, _places, _refused);
+        foreach (ElementCounter? count in _counts)
+            count?.Clear();
+        var sink = new BatchSink(batch, _slots, _places, _counts, _refused);
         if (_idSlot >= 0)
             sink.Text(_idSlot, document.Id);
         if (!_body.IsEmpty)
@@ -102,6 +108,9 @@ internal sealed class FieldExtractor
         foreach (PlaceCollector? place in _places)
             if (place is not null)
                 _refused.Try(place.Path, (Place: place, Batch: batch), static it => it.Place.AddTo(it.Batch));
+        for (int field = 0; field < _counts.Length; field++)
+            if (_counts[field] is { } count)
+                batch.AddLong(field, count.Count);
         if (_dynamic is not null)
             ExtractDynamic(_dynamic, batch);
         if (_refused.First is { } error)
@@ -125,7 +134,7 @@ internal sealed class FieldExtractor
 
     private void ExtractDynamic(DynamicValues values, IndexBatch batch)
     {
-        var sink = new BatchSink(batch, _whole, _places, _refused);
+        var sink = new BatchSink(batch, _whole, _places, _counts, _refused);
         foreach ((DynamicField field, int[] positions, ReadOnlyMemory<byte> json) in values.Found)
         {
             _whole[0] = new FieldSlot(
@@ -170,6 +179,11 @@ internal sealed class FieldExtractor
         public bool IsVector =>
             Kind is AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes or AutoIndexFieldKind.VectorBits;
 
+        public bool IsComputed { get; } = ComputedKinds.IsComputed(Kind);
+
+        /// <summary>The function of a text; null where none is computed.</summary>
+        public Func<string, ComputedText?>? Function { get; } = ComputedKinds.FunctionOf(Kind);
+
         /// <summary>Whether it takes strings, numbers and booleans.</summary>
         public bool HasTerms =>
             !IsVector && Kind is not (AutoIndexFieldKind.Point or AutoIndexFieldKind.Wkt or AutoIndexFieldKind.Boost);
@@ -198,11 +212,13 @@ internal sealed class FieldExtractor
         }
     }
 
-    private readonly struct BatchSink(IndexBatch batch, FieldSlot[] slots, PlaceCollector?[] places, Refusals refused)
+    private readonly struct BatchSink(
+        IndexBatch batch, FieldSlot[] slots, PlaceCollector?[] places, ElementCounter?[] counts, Refusals refused)
         : IFieldSink
     {
         public void Value(int slot, ref Utf8JsonReader reader)
         {
+            CountOne(slot, in reader);
             switch (reader.TokenType)
             {
                 case JsonTokenType.String:
@@ -218,8 +234,8 @@ internal sealed class FieldExtractor
                             Refuse(target, "a boolean");
                         else if (target.Kind == AutoIndexFieldKind.Search)
                             batch.AddText(target.Field, reader.ValueSpan);
-                        else if (target.Kind == AutoIndexFieldKind.Utc)
-                            batch.AddOpaque(target.Field);
+                        else if (target.IsComputed)
+                            Computed(target, reader.ValueSpan);
                         else
                             batch.AddBoolean(target.Field, reader.TokenType == JsonTokenType.True);
                     break;
@@ -231,6 +247,7 @@ internal sealed class FieldExtractor
 
         public void Object(int slot, ref Utf8JsonReader reader)
         {
+            CountOne(slot, in reader);
             bool isSearched = false;
             foreach (FieldTarget target in slots[slot].Targets)
                 if (target.Kind == AutoIndexFieldKind.Search)
@@ -240,7 +257,7 @@ internal sealed class FieldExtractor
                 else if (!target.HasTerms)
                     Refuse(target, "an object");
                 else
-                    batch.AddOpaque(target.Field);
+                    Uncomputed(target);
 
             if (!isSearched)
                 return;
@@ -254,7 +271,14 @@ internal sealed class FieldExtractor
 
         public void EmptyArray(int slot) => Null(slot);
 
-        public void Text(int slot, ReadOnlySpan<byte> utf8) => Text(slots[slot].Targets, utf8);
+        /// <summary>Adds a text that stands in no JSON: an id, or known metadata.</summary>
+        public void Text(int slot, ReadOnlySpan<byte> utf8)
+        {
+            foreach (FieldTarget target in slots[slot].Targets)
+                if (target.Kind == AutoIndexFieldKind.Count)
+                    counts[target.Field]?.AddText();
+            Text(slots[slot].Targets, utf8);
+        }
 
         private void Text(FieldTarget[] targets, ReadOnlySpan<byte> utf8)
         {
@@ -265,18 +289,31 @@ internal sealed class FieldExtractor
                     VectorOfText(target, utf8);
                 else if (!target.HasTerms)
                     Refuse(target, "a string");
-                else if (target.Kind == AutoIndexFieldKind.Utc)
-                    Moment(target, utf8);
+                else if (target.IsComputed)
+                    Computed(target, utf8);
                 else
                     batch.AddText(target.Field, utf8);
         }
 
-        private void Moment(FieldTarget target, ReadOnlySpan<byte> utf8)
+        private void Computed(FieldTarget target, ReadOnlySpan<byte> utf8)
         {
             Span<byte> moment = stackalloc byte[UtcTime.Length];
-            if (UtcTime.TryWrite(utf8, moment))
+            if (target.Kind == AutoIndexFieldKind.Utc && UtcTime.TryWrite(utf8, moment))
                 batch.AddText(target.Field, moment);
+            else if (target.Kind == AutoIndexFieldKind.Utc || target.Function is not { } function)
+                Uncomputed(target);
+            else if (function(System.Text.Encoding.UTF8.GetString(utf8)) is not { } made)
+                batch.AddOpaque(target.Field);
+            else if (made.Text is { } text)
+                batch.AddText(target.Field, System.Text.Encoding.UTF8.GetBytes(text));
             else
+                batch.AddLong(target.Field, made.Number);
+        }
+
+        /// <summary>Adds a value of which the function makes nothing. Elements are counted where they stand.</summary>
+        private void Uncomputed(FieldTarget target)
+        {
+            if (target.Kind != AutoIndexFieldKind.Count)
                 batch.AddOpaque(target.Field);
         }
 
@@ -339,6 +376,15 @@ internal sealed class FieldExtractor
             foreach (FieldTarget target in slots[slot].Targets)
                 if (target.IsVector)
                     VectorArray(target, reader);
+                else if (target.Kind == AutoIndexFieldKind.Count)
+                    counts[target.Field]?.AddArray(reader);
+        }
+
+        private void CountOne(int slot, in Utf8JsonReader reader)
+        {
+            foreach (FieldTarget target in slots[slot].Targets)
+                if (target.Kind == AutoIndexFieldKind.Count)
+                    counts[target.Field]?.AddValue(in reader);
         }
 
         private void Refuse(FieldTarget target, string what) => refused.Add(target.Path, target switch
@@ -387,8 +433,8 @@ internal sealed class FieldExtractor
                     Refuse(target, "another number");
                 else if (target.IsVector)
                     continue; // the array was read as a whole
-                else if (target.Kind == AutoIndexFieldKind.Utc)
-                    batch.AddOpaque(target.Field);
+                else if (target.IsComputed)
+                    Uncomputed(target);
                 else if (isLong)
                     batch.AddLong(target.Field, whole);
                 else
@@ -401,7 +447,7 @@ internal sealed class FieldExtractor
             foreach (FieldTarget target in slots[slot].Targets)
                 if (target.Kind == AutoIndexFieldKind.Point)
                     places[target.Field]?.Add(target.IsLongitude, null);
-                else if (target.Kind is not (AutoIndexFieldKind.Search or AutoIndexFieldKind.Boost))
+                else if (target.Kind is not (AutoIndexFieldKind.Search or AutoIndexFieldKind.Boost or AutoIndexFieldKind.Count))
                     batch.AddNull(target.Field);
         }
     }

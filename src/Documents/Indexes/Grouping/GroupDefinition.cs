@@ -74,7 +74,7 @@ internal sealed class GroupDefinition : IndexMapping
     /// <summary>The sums, least and greatest values of paths, in this order.</summary>
     public IReadOnlyList<GroupAggregate> Aggregates { get; }
 
-    /// <summary>Further fields: keys indexed as full text or case-sensitive.</summary>
+    /// <summary>Further fields: keys indexed as full text or case-sensitive, and what is computed of them.</summary>
     public IReadOnlyList<AutoIndexField> Further { get; }
 
     public override IReadOnlyList<AutoIndexField> Fields { get; }
@@ -120,15 +120,15 @@ internal sealed class GroupDefinition : IndexMapping
     /// <summary>Returns this definition for a collection in its original case.</summary>
     public GroupDefinition Of(string collection) => new(collection, Keys, Aggregates, Further, HasHash);
 
-    /// <summary>Returns an existing field, or a new one for a key as full text or case-sensitive.</summary>
+    /// <summary>Returns an existing field, or a new one for a key as full text, case-sensitive or computed.</summary>
     public override AutoIndexField? Resolve(AutoIndexField wanted)
     {
         if (wanted.Kind == AutoIndexFieldKind.Value)
             return Fields.FirstOrDefault(
                 field => field.Kind == AutoIndexFieldKind.Value
                     && (field.Path == wanted.Path || field.SchemaName == wanted.Path));
-        bool isText = wanted.Kind is AutoIndexFieldKind.Search or AutoIndexFieldKind.Exact;
-        GroupKey? key = isText ? Keys.FirstOrDefault(key => key.Member == wanted.Path || key.Name == wanted.Path) : null;
+        bool isOfKey = wanted.Kind is AutoIndexFieldKind.Search or AutoIndexFieldKind.Exact || ComputedKinds.IsComputed(wanted.Kind);
+        GroupKey? key = isOfKey ? Keys.FirstOrDefault(key => key.Member == wanted.Path || key.Name == wanted.Path) : null;
         return key is null
             ? null
             : new AutoIndexField(key.Member, wanted.Kind) { NameInIndex = new AutoIndexField(key.Name, wanted.Kind).SchemaName };
@@ -145,10 +145,7 @@ internal sealed class GroupDefinition : IndexMapping
             "And",
             Keys.Select(key => key.Name)
                 .Concat(
-                    Further.Select(
-                        field => field.Kind == AutoIndexFieldKind.Search
-                            ? $"S{field.SchemaName[1..]}"
-                            : $"E{field.SchemaName[1..]}")));
+                    Further.Select(static field => char.ToUpperInvariant(field.SchemaName[0]) + field.SchemaName[1..])));
         string name = $"Auto/{source}/ByCount{values}ReducedBy{keys}";
         if (name.Length <= MaxNameLength && !HasHash)
             return name;

@@ -41,7 +41,7 @@ internal static class ExaminedConditions
         List<string> reasons = [];
         foreach (Expression term in ExpressionTree.Terms(query.Where))
         {
-            string? reason = ReasonOf(query, term);
+            string? reason = ReasonOf(query, index, term);
             (reason is null ? answered : examined).Add(term);
             if (reason is not null)
                 reasons.Add(reason);
@@ -70,21 +70,30 @@ internal static class ExaminedConditions
     }
 
     /// <summary>Returns what it is that no index answers; null if an index may.</summary>
-    private static string? ReasonOf(RqlQuery query, Expression condition) => condition switch
+    private static string? ReasonOf(RqlQuery query, IndexMapping? index, Expression condition) => condition switch
     {
-        CompareExpression compare =>
-            Computed(compare.Left) ?? Computed(compare.Right) ?? (IsField(compare.Right) ? Fields(query, compare) : null),
-        BetweenExpression between => Computed(between.Operand),
-        InExpression list => Computed(list.Operand),
-        MethodExpression { Arguments: [{ Value: var inner }] } method when method.Is("exact") => ReasonOf(query, inner),
+        CompareExpression compare => Unanswered(query, index, compare.Left)
+            ?? Computed(compare.Right)
+            ?? (IsField(compare.Right) ? Fields(query, compare) : null),
+        BetweenExpression between => Unanswered(query, index, between.Operand),
+        InExpression list => Unanswered(query, index, list.Operand),
+        MethodExpression { Arguments: [{ Value: var inner }] } method when method.Is("exact") => ReasonOf(query, index, inner),
         MethodExpression { Arguments: [{ Value: var operand }, _] } method
-            when method.Is("startsWith") || method.Is("endsWith") || method.Is("regex") => Computed(operand),
+            when method.Is("startsWith") || method.Is("endsWith") || method.Is("regex") =>
+            Unanswered(query, index, operand),
         MethodExpression method when method.Is(FilterBuilder.AnyMethod) => $"'{method.Name}()'",
         _ => null,
     };
 
+    /// <summary>Returns what is computed of documents; null if an index that queries make has it as a field.</summary>
+    private static string? Unanswered(RqlQuery query, IndexMapping? index, Expression operand) =>
+        UtcTexts.Is(operand) || (index is not StaticIndexMapping && ComputedOperand.Of(query, operand) is not null)
+            ? null
+            : Computed(operand);
+
     private static string? Computed(Expression operand) =>
         operand is MethodExpression { Arguments.Count: > 0 } method
+            && !UtcTexts.Is(method)
             && (FilterFunctions.Knows(method.Name) || method.Is("counter"))
             ? $"'{method.Name}()'"
             : null;

@@ -87,7 +87,7 @@ internal sealed class FacetBinder(
         if (own.Count == 0)
             return OfAllResults(alias, sums);
         bool isField = own is [PathExpression or LiteralExpression { Kind: LiteralKind.String }];
-        if (isField || own is [MethodExpression only] && fields.IsId(only))
+        if (isField || (own is [MethodExpression only] && (fields.IsId(only) || ComputedOperand.Of(query, only) is not null)))
         {
             string field = fields.Field(own[0], AutoIndexFieldKind.Value).SchemaName;
             return new BoundFacet(

@@ -55,14 +55,17 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
         if (IsId(operand))
             return Use(new AutoIndexField(AutoIndexField.Id), operand.Position);
 
-        if (UtcTexts.TimeOf(operand) is { } time)
+        if (ComputedOperand.Of(query, operand) is (var computed, { } of))
         {
-            kind = kind == AutoIndexFieldKind.Value
-                ? AutoIndexFieldKind.Utc
+            // numbers and days are the same with and without case; a moment is another text than the time is
+            bool isSame = kind == AutoIndexFieldKind.Exact && computed != AutoIndexFieldKind.Utc;
+            kind = isSame || kind == AutoIndexFieldKind.Value
+                ? computed
                 : throw RqlErrors.At(
                     query.Text, operand.Position,
-                    "'utc()' is of moments, which have no case and no words: write it without 'exact()' and 'search()'.");
-            operand = time;
+                    $"What '{ComputedKinds.NameOf(computed)}()' gives has no case and no words: write it without 'exact()' and "
+                        + "'search()'.");
+            operand = of;
         }
 
         FieldPath path = operand switch
@@ -114,7 +117,7 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
     {
         PathExpression expression => Path(expression).Text,
         LiteralExpression { Kind: LiteralKind.String } literal => literal.Text,
-        _ when UtcTexts.TimeOf(operand) is { } time => $"utc({NameOf(time)})",
+        _ when ComputedOperand.Of(query, operand) is (var kind, { } of) => $"{ComputedKinds.NameOf(kind)}({NameOf(of)})",
         _ => AutoIndexField.Id,
     };
 
@@ -193,6 +196,8 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
         AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes or AutoIndexFieldKind.VectorBits =>
             "; for vectors it would need \"Vector\"",
         AutoIndexFieldKind.Utc => "; for 'utc()' compute the moment in the map, as a time in UTC, and compare that field",
+        _ when ComputedKinds.IsComputed(kind) =>
+            $"; for '{ComputedKinds.NameOf(kind)}()' compute it in the map (new {{ Year = o.At.Year }}) and ask for that field",
         _ => "",
     };
 

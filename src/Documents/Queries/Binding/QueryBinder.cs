@@ -238,20 +238,21 @@ internal sealed class QueryBinder
 
     private SortKey BindOrderKey(OrderKey key)
     {
-        if (key.Value is MethodExpression method && !_fields.IsId(method) && !UtcTexts.Is(method))
+        if (key.Value is MethodExpression method && !_fields.IsId(method) && ComputedOperand.Of(_query, method) is null)
             return BindOrderMethod(key, method);
 
         if (_fields.IsKey(key.Value) && !_fields.IsOverGroups)
             return BindOrderById(key);
-        string field = _fields.Field(key.Value, AutoIndexFieldKind.Value).SchemaName;
+        AutoIndexField field = _fields.Field(key.Value, AutoIndexFieldKind.Value);
         SortKind kind = key.Type switch
         {
+            OrderType.Default when ComputedKinds.IsNumber(field.Kind) => SortKind.Long,
             OrderType.Long => SortKind.Long,
             OrderType.Double => SortKind.Double,
             OrderType.AlphaNumeric => SortKind.AlphaNumeric,
             _ => SortKind.Text,
         };
-        return new SortKey(field, kind, key.Descending, key.NullsFirst);
+        return new SortKey(field.SchemaName, kind, key.Descending, key.NullsFirst);
     }
 
     /// <summary>The order by id of an index without a field of ids.</summary>
@@ -284,6 +285,12 @@ internal sealed class QueryBinder
 
         if (FieldBinder.IsBeside(method))
             throw _fields.NoFieldBeside(method);
+        if (FilterFunctions.Knows(method.Name))
+            throw RqlErrors.At(
+                _query.Text, method.Position,
+                $"No index that a query makes has this '{method.Name}()' as a field; they have functions of one path, as year(At), "
+                    + "length(Name) and count(Lines). For anything else an index may compute a field in its map "
+                    + "(new { Large = o.Lines.Count(l => l.Amount > 3) }), and is asked for the order of that.");
         throw NotYet(method.Position, $"Order by '{method.Name}()'");
     }
 

@@ -96,8 +96,8 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
     /// <summary>Compiles the number of elements of an array, or of those that meet a condition.</summary>
     public FilterCount Count(MethodExpression method, bool isExact)
     {
-        if (method.Arguments is [{ Value: PathExpression path, Alias: null }])
-            return new FilterCount(Path(path, isExact), static (_, _) => true);
+        if (method.Arguments is [{ Value: { } path, Alias: null }] && PathOf(path, isExact) is { } whole)
+            return new FilterCount(whole, static (_, _) => true);
         (FilterPath array, Func<FilterScope, JsonElement, bool> test) = Elements(method, isExact);
         return new FilterCount(array, test);
     }
@@ -170,8 +170,8 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
     /// <param name="isMoment">Whether it is compared with <c>utc(path)</c>.</param>
     private FilterOperand Operand(Expression expression, bool isExact, bool isMoment = false)
     {
-        if (UtcTexts.TimeOf(expression) is PathExpression time)
-            return new FilterMapped(Path(time, isExact: true), static value => value.ToMoment(isGiven: false));
+        if (UtcTexts.TimeOf(expression) is { } time && PathOf(time, isExact: true) is { } times)
+            return new FilterMapped(times, static value => value.ToMoment(isGiven: false));
         if (isMoment)
         {
             bool isGiven = expression is LiteralExpression or ParameterExpression;
@@ -186,9 +186,10 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
                 return new FilterConstant(scope => FilterValue.Of(scope.Id, isExact));
             case MethodExpression method when method.Is(FilterFunctions.Count):
                 return Count(method, isExact);
-            case MethodExpression { Arguments: [{ Value: PathExpression { } of }] } method
-                when FilterFunctions.Of(method.Name) is { } function:
-                return new FilterMapped(Path(of, isExact: true), function);
+            case MethodExpression { Arguments: [{ Value: { } of }] } method
+                when FilterFunctions.Of(method.Name) is { } function
+                    && (of is MethodExpression ? Operand(of, isExact: true) : PathOf(of, isExact: true)) is { } values:
+                return new FilterMapped(values, function);
             case LiteralExpression or ParameterExpression:
                 FilterValue value = Single(expression, isExact);
                 return new FilterConstant(_ => value);
@@ -201,9 +202,16 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
 
     /// <summary>Returns what a method is asked about; a text is a path in quotes.</summary>
     private FilterOperand Field(Expression expression, bool isExact) =>
-        expression is LiteralExpression { Kind: LiteralKind.String } path
-            ? new FilterPath(-1, QueryPaths.Parse(query, path.Text, path.Position), isExact)
-            : Operand(expression, isExact);
+        PathOf(expression, isExact) ?? Operand(expression, isExact);
+
+    /// <summary>Returns a path, which may be in quotes; null if the expression is none.</summary>
+    private FilterPath? PathOf(Expression expression, bool isExact) => expression switch
+    {
+        PathExpression path => Path(path, isExact),
+        LiteralExpression { Kind: LiteralKind.String } path =>
+            new FilterPath(-1, QueryPaths.Parse(query, path.Text, path.Position), isExact),
+        _ => null,
+    };
 
     private bool IsOfDocument(IReadOnlyList<MethodArgument> arguments) =>
         arguments.Count == 0
