@@ -96,17 +96,27 @@ internal static class Conversions
                     value.IsNumber
                         ? value.AsDecimal()
                         : decimal.Parse(Text(value), NumberStyles.Float, CultureInfo.InvariantCulture)),
-                "DateTime" or "DateTimeOffset" or "DateOnly" => Value.Of(Time(value) ?? default),
+                "DateTime" or "DateTimeOffset" => Value.Of(Time(value) ?? default),
+                "DateOnly" => Value.Of((Time(value) ?? default).ToString("yyyy-MM-dd", CultureInfo.InvariantCulture)),
+                "TimeOnly" => Value.Of(TimeTexts.Write(TimeOfDay(value))),
                 "TimeSpan" =>
                     value.Kind == ValueKind.Span ? value : Value.Of(TimeSpan.Parse(Text(value), CultureInfo.InvariantCulture)),
                 _ => value,
             };
         }
-        catch (Exception error) when (error is FormatException or OverflowException)
+        catch (Exception error) when (error is FormatException or OverflowException or ArgumentOutOfRangeException)
         {
             throw Unfit(type, value);
         }
     }
+
+    private static TimeSpan TimeOfDay(Value value) => value.Kind switch
+    {
+        ValueKind.Span => TimeOnly.FromTimeSpan(TimeSpan.Parse(Text(value), CultureInfo.InvariantCulture)).ToTimeSpan(),
+        ValueKind.String when !TimeTexts.TryParse(value.Text, out _) =>
+            TimeOnly.Parse(value.Text, CultureInfo.InvariantCulture).ToTimeSpan(),
+        _ => (Time(value) ?? default).TimeOfDay,
+    };
 
     /// <summary>Returns whether a value has a C# type; null if the type is unknown.</summary>
     public static bool? Is(string type, Value value) => type switch

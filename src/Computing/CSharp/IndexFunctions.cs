@@ -131,6 +131,12 @@ internal static class IndexFunctions
         return Recurse(run, start, value => MemberAccess.Get(value, name));
     }
 
+    /// <summary>Returns the day of a time as a text.</summary>
+    public static Value AsDateOnly(Run run, Value time) => StaticMethods.DateOnly_Parse(run, time);
+
+    /// <summary>Returns the time of the day of a time as a text.</summary>
+    public static Value AsTimeOnly(Run run, Value time) => StaticMethods.TimeOnly_Parse(run, time);
+
     public static Value CounterNamesFor(Run run, Value document) => Names(run, document, "@counters");
 
     public static Value TimeSeriesNamesFor(Run run, Value document) => Names(run, document, "@timeseries");

@@ -99,6 +99,14 @@ internal static class StaticMethods
 
     public static Value DateTime_Parse(Run run, Value text) => Done(run, Conversions.Cast("DateTime", text));
 
+    public static Value DateOnly_Parse(Run run, Value text) => Done(run, Conversions.Cast("DateOnly", text));
+
+    public static Value DateOnly_FromDateTime(Run run, Value time) => Done(run, Conversions.Cast("DateOnly", time));
+
+    public static Value TimeOnly_Parse(Run run, Value text) => Done(run, Conversions.Cast("TimeOnly", text));
+
+    public static Value TimeOnly_FromDateTime(Run run, Value time) => Done(run, Conversions.Cast("TimeOnly", time));
+
     public static Value DateTime_DaysInMonth(Run run, Value year, Value month) =>
         Done(
             run,

@@ -182,6 +182,7 @@ internal sealed class TextCompiler(TextSource source)
     private static readonly FrozenSet<string> _types = FrozenSet.Create(
     [
         "string", "int", "long", "double", "decimal", "float", "bool", "char", "Math", "DateTime", "DateTimeOffset", "TimeSpan",
+        "DateOnly", "TimeOnly",
         "Convert", "Enumerable", "Regex", "StringComparison", "StringSplitOptions", "FieldIndexing", "FieldStorage",
         "NoTracking", "Guid", "Char", "Environment",
     ]);

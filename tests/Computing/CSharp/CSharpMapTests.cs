@@ -128,6 +128,11 @@ public sealed class CSharpMapTests
             + "Convert.ToDouble(\"1.5\"), J = int.MaxValue }",
         """{"A":12,"B":2.34,"C":3,"D":2,"E":3,"F":3.5,"G":1024,"H":42,"I":1.5,"J":2147483647}""")]
     [InlineData(
+        "from o in docs.Orders select new { A = AsDateOnly(o.At), B = AsTimeOnly(o.At), C = (DateOnly)o.At, D = "
+            + "DateOnly.FromDateTime(o.At).Year, E = TimeOnly.Parse(\"13:45\"), F = TimeOnly.FromDateTime(o.At).Hour, G = "
+            + "AsDateOnly(o.Zip), H = AsTimeOnly(TimeSpan.FromHours(2)), I = AsDateOnly(\"2024-03-01\") > AsDateOnly(o.At) }",
+        """{"A":"2024-02-29","B":"13:45:06.1230000","C":"2024-02-29","D":2024,"E":"13:45:00","F":13,"G":null,"H":"02:00:00","I":true}""")]
+    [InlineData(
         "from o in docs.Orders select new { A = o.At.Year, B = o.At.Month, C = DateTime.Parse(o.At).Date, D = "
             + "o.At.AddDays(1).Day, E = new DateTime(2024, 1, 31).AddMonths(1), F = (DateTime)o.At > new DateTime(2024, 1, 1), G "
             + "= (o.At - new DateTime(2024, 2, 29)).TotalHours > 13, H = o.At.ToString(\"yyyy-MM\"), I = o.At.DayOfWeek, J = "
