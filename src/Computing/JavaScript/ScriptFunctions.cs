@@ -5,6 +5,7 @@ using Jint.Native.Object;
 using Jint.Runtime;
 using Jint.Runtime.Interop;
 using Treepie.Computations;
+using Treepie.Queries.Filters;
 using static Treepie.Computing.JavaScript.SharedFunctions;
 
 namespace Treepie.Computing.JavaScript;
@@ -50,6 +51,11 @@ internal sealed class ScriptFunctions
             _engine, Host, IdText(arguments.At(0), "timeseries"), Text(arguments.At(1), "timeseries", "the time series' name"),
             maxLength));
         Define(ScriptFunction.DeclaredTimeSeries, 2, (_, arguments) => DeclaredTimeSeries(arguments));
+        Define(ScriptFunction.Fold, 1, static (_, arguments) => new JsString(FilterValue.Folded(arguments.At(0).ToString())));
+        Define(
+            ScriptFunction.Order, 2,
+            static (_, arguments) =>
+                new JsNumber(FilterValue.CompareTexts(arguments.At(0).ToString(), arguments.At(1).ToString())));
         Define("attachments", 1, static (_, _) => throw new ScriptException(
             "'attachments' changes the contents of attachments, which scripts cannot: 'attachmentsFor' names them, and clients "
                 + "put and delete them."));

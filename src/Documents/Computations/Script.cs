@@ -39,4 +39,10 @@ internal sealed record ScriptFunction(string Name, IReadOnlyList<string> Paramet
     /// has this name.
     /// </summary>
     public const string DeclaredTimeSeries = "$$series";
+
+    /// <summary>The name of the function that folds a text as indexes do, so that texts without case are equal.</summary>
+    public const string Fold = "$$fold";
+
+    /// <summary>The name of the function that compares two texts as indexes do: less than, equal to or greater than 0.</summary>
+    public const string Order = "$$order";
 }

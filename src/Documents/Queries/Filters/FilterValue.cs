@@ -107,12 +107,12 @@ internal readonly struct FilterValue
     }
 
     /// <summary>Folds a text as an index does: these three letters have no case that leads to those they are equal to.</summary>
-    private static string Folded(string text) => Ascii.IsValid(text)
+    public static string Folded(string text) => Ascii.IsValid(text)
         ? text.ToLowerInvariant()
         : text.Replace('\u017F', 's').Replace('\u212A', 'k').Replace('\u1E9E', '\u00DF').ToUpperInvariant().ToLowerInvariant();
 
     /// <summary>Compares as UTF-8 bytes compare: characters of two units are after all others.</summary>
-    private static int CompareTexts(string? left, string? right)
+    public static int CompareTexts(string? left, string? right)
     {
         if (left is null || right is null)
             return string.CompareOrdinal(left, right);

@@ -22,7 +22,7 @@ internal sealed class ExpressionText(RqlQuery query)
         new(
             "$form", ["a", "e"],
             "if (typeof a === 'boolean') return String(a); if (typeof a !== 'string') return a ?? null; if (e) return a; const b "
-                + @"= a.toLowerCase(); return /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d\.\d{7}z?$/.test(b) ? b.slice(0, 27) : b;"),
+                + @"= $$fold(a); return /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d\.\d{7}z?$/.test(b) ? b.slice(0, 27) : b;"),
         // a path has the value null where it finds nothing; a list of values to compare with may be empty
         new(
             "$any", ["a", "test", "e"],
@@ -34,14 +34,19 @@ internal sealed class ExpressionText(RqlQuery query)
         new(
             "$two", ["a", "b", "holds", "e"],
             "return $some(b, c => $any(a, x => { const y = typeof c === 'string' ? $spelled(x) : x; return typeof y === typeof c "
-                + "&& holds(y, c); }, e), e);"),
+                + "&& !$isObject(y) && !$isObject(c) && holds(y, c); }, e), e);"),
+        // NaN, which nothing is less or greater than, for null
+        new(
+            "$order", ["a", "b"], "return typeof a === 'string' ? $$order(a, b) : a === null || b === null ? NaN : a - b;"),
+        // an object equals nothing, itself included
+        new("$isObject", ["a"], "return a !== null && typeof a === 'object';"),
         new("$spelled", ["a"], "return typeof a === 'number' ? String(a) : a;"),
         new("$equal", ["a", "b", "e"], "return $two(a, b, (x, y) => x === y, e);"),
         new("$all", ["a", "b", "e"], "return (Array.isArray(b) ? b : [b]).every(x => $equal(a, x, e));"),
-        new("$less", ["a", "b", "e"], "return $two(a, b, (x, y) => x !== null && y !== null && x < y, e);"),
-        new("$atMost", ["a", "b", "e"], "return $two(a, b, (x, y) => x !== null && y !== null && x <= y, e);"),
-        new("$more", ["a", "b", "e"], "return $two(a, b, (x, y) => x !== null && y !== null && x > y, e);"),
-        new("$atLeast", ["a", "b", "e"], "return $two(a, b, (x, y) => x !== null && y !== null && x >= y, e);"),
+        new("$less", ["a", "b", "e"], "return $two(a, b, (x, y) => $order(x, y) < 0, e);"),
+        new("$atMost", ["a", "b", "e"], "return $two(a, b, (x, y) => $order(x, y) <= 0, e);"),
+        new("$more", ["a", "b", "e"], "return $two(a, b, (x, y) => $order(x, y) > 0, e);"),
+        new("$atLeast", ["a", "b", "e"], "return $two(a, b, (x, y) => $order(x, y) >= 0, e);"),
         new("$between", ["a", "b", "c", "e"], "return $any(a, x => $atLeast(x, b, e) && $atMost(x, c, e), e);"),
         new(
             "$text", ["a", "test", "e"],
