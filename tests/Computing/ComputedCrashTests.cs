@@ -5,6 +5,8 @@ using Treepie.Indexes;
 using Treepie.Indexes.Computed;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Extraction;
+using Treepie.Indexes.Reducing;
+using Treepie.Indexes.States;
 using Treepie.Indexing;
 using Treepie.Indexing.Queries;
 using Treepie.Kinds;
@@ -35,16 +37,35 @@ public sealed class ComputedCrashTests
         "from s in timeSeries.Orders.S from e in s.Entries let c = LoadDocument(e.Tag, \"Companies\") select new { Line = "
             + "e.Value, Name = c.Name, At = e.Timestamp }";
 
+    private const string MapInCSharp =
+        "from o in docs.Orders let c = LoadDocument(o.Company, \"Companies\") from l in o.Lines "
+            + "select new { Name = c.Name, Count = 1, Total = l }";
+
+    private const string ReduceInCSharp =
+        "from r in results group r by r.Name into g select new { Name = g.Key, Count = g.Sum(x => x.Count), "
+            + "Total = g.Sum(x => x.Total) }";
+
+    private const string MapInJavaScript =
+        "map('Orders', o => { const c = load(o.Company, 'Companies'); return o.Lines.map(l => ({ Name: c?.Name ?? null, "
+            + "Count: 1, Total: l })); })";
+
+    private const string ReduceInJavaScript =
+        "groupBy(x => ({ Name: x.Name })).aggregate(g => ({ Name: g.key.Name, Count: g.values.reduce((s, v) => s + v.Count, 0), "
+            + "Total: g.values.reduce((s, v) => s + v.Total, 0) }))";
+
     [Theory]
     [InlineData(OverDocuments)]
     [InlineData(OverCounters)]
     [InlineData(OverTimeSeries)]
-    public async Task An_index_that_lost_power_again_and_again_equals_one_built_at_once(string text)
+    [InlineData(MapInCSharp, ReduceInCSharp)]
+    [InlineData(MapInJavaScript, ReduceInJavaScript)]
+    public async Task An_index_that_lost_power_again_and_again_equals_one_built_at_once(string text, string? reduce = null)
     {
         int seed = Seed.Next();
         var random = new Random(seed);
         using var run = new IndexRunner();
-        using JsonDocument json = JsonDocument.Parse($"{{\"Name\":\"X\",\"Maps\":[{JsonSerializer.Serialize(text)}]}}");
+        using JsonDocument json = JsonDocument.Parse(
+            $"{{\"Name\":\"X\",\"Maps\":[{JsonSerializer.Serialize(text)}],\"Reduce\":{JsonSerializer.Serialize(reduce)}}}");
         StaticIndexMapping mapping = ComputedDefinition.Compile(
             IndexDefinition.FromJson(json.RootElement), new TextComputingEngine());
         var disk = new SimulatedDisk(random) { MapsSeeWrites = random.Next(2) == 0 };
@@ -132,12 +153,16 @@ public sealed class ComputedCrashTests
     private static bool Index(
         Database database, StaticIndexMapping mapping, IndexWriter writer, StorageEnvironment environment, int most)
     {
-        // it computes
-        var batch = new ComputedBatch(
-            mapping.Map!,
-            new ComputedEntries(
-                mapping.Map!, new FieldExtractor(mapping), TimeProvider.System, writer.BeginBatch()),
-            writer, environment, new MapCounters());
+        var extractor = new FieldExtractor(mapping);
+        MapBatch batch = mapping.Reduction is { } reduction
+            ? new ResultBatch(
+                writer, new ResultWriter(reduction.Map, reduction.Reduce.Keys, TimeProvider.System),
+                new Reducer(reduction.Reduce, extractor, TimeProvider.System, new ReduceCounters()),
+                new MappingAgain(reduction.Map, environment), new MapCounters(), new ReduceCounters(), outputs: null)
+            : new ComputedBatch(
+                mapping.Map!, // it computes
+                new ComputedEntries(mapping.Map!, extractor, TimeProvider.System, writer.BeginBatch()), writer, environment,
+                new MapCounters());
         using DatabaseSnapshot snapshot = database.BeginRead();
         using var feed = new MappedChanges(snapshot, mapping, writer.LastEtag);
         long reached = writer.LastEtag;
@@ -172,6 +197,7 @@ public sealed class ComputedCrashTests
         while (hits.MoveNext())
             entries.Add(
                 Convert.ToHexString(hits.Key) + ": "
+                    + (hits.Stored.TryGet(Reducer.ObjectSlot, out ReadOnlySpan<byte> json) ? Encoding.UTF8.GetString(json) : "")
                     + string.Join(
                         "; ",
                         (searcher.Entry(hits.Key) ?? []).Select(
