@@ -330,6 +330,13 @@ public sealed class StaticIndexTests : IDisposable
         Assert.Equal(units == "Miles", _database.Indexes.Definition("Places")!.Fields[0].Spatial!.IsInMiles);
         Assert.Throws<InvalidIndexDefinitionException>(
             () => Read("""{"Name":"P","Collections":["O"],"Fields":{"P":{"Spatial":{"Wkt":"W","Units":"Leagues"}}}}"""));
+        InvalidIndexDefinitionException plane = Assert.Throws<InvalidIndexDefinitionException>(
+            () => Read("""{"Name":"P","Collections":["O"],"Fields":{"P":{"Spatial":{"Wkt":"W","Type":"Cartesian"}}}}"""));
+        Assert.Contains("ask for X between", plane.Message, StringComparison.Ordinal);
+        Assert.Equal(
+            "W",
+            Read("""{"Name":"P","Collections":["O"],"Fields":{"P":{"Spatial":{"Wkt":"W","Type":"Geography"}}}}""")
+                .Fields[0].Spatial!.Wkt);
 
         static IndexDefinition Read(string text)
         {
