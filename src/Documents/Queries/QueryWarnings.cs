@@ -113,7 +113,7 @@ internal static class QueryWarnings
         AutoIndexFieldKind.Search => "'search()'",
         AutoIndexFieldKind.Point => "'spatial.point()'",
         AutoIndexFieldKind.Wkt => "'spatial.wkt()'",
-        AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes or AutoIndexFieldKind.VectorBits => "'vector.search()'",
+        _ when AutoIndexField.IsVector(kind) => "'vector.search()'",
         _ => null,
     };
 

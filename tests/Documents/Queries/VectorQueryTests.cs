@@ -81,7 +81,8 @@ public sealed class VectorQueryTests : IAsyncLifetime
     [InlineData("vector.search(V, $north, 0.5, 0)", "number of candidates")]
     [InlineData("vector.search(V)", "2 to 4 arguments")]
     [InlineData("vector.search(embedding.text(V), $north)", "needs a model")]
-    [InlineData("vector.search(embedding.i1(V), $north)", "write embedding.f32_i1(name)")]
+    [InlineData("vector.search(embedding.i1(V), $half)", "numbers from -128 to 255")]
+    [InlineData("vector.search(embedding.i1(V), 'no base64!')", "base64 of bytes")]
     [InlineData("vector.search(embedding.f32_i2(V), $north)", "embedding.f32_i1 (a bit)")]
     public async Task What_is_no_search_is_refused_with_the_reason(string condition, string reason)
     {
@@ -89,8 +90,31 @@ public sealed class VectorQueryTests : IAsyncLifetime
         InvalidQueryException error = await Assert.ThrowsAsync<InvalidQueryException>(() =>
             _database.AskAsync(
                 $"from Books where {condition}",
-                $$"""{"north":[1,0],"three":[1,2,3],"none":[],"words":["a"],"lengths":[[1,0],[1,2,3]],"many":{{many}}}"""));
+                $$"""{"north":[1,0],"three":[1,2,3],"none":[],"words":["a"],"half":[0.5],"lengths":[[1,0],[1,2,3]],"many":{{many}}}"""));
         Assert.Contains(reason, error.Message, StringComparison.Ordinal);
+    }
+
+    [Fact]
+    public async Task Packed_bits_are_compared_bit_by_bit()
+    {
+        string[] bits = ["[15,255]", "\"D/8=\"", "{\"@vector\":[15,-1]}", "[15,254]", "[-16,0]", "[1.5]", "[7]"];
+        for (int i = 0; i < bits.Length; i++)
+            await _database.PutAsync($"packs/{i}", $"{{\"V\":{bits[i]}}}", "Packs");
+        foreach ((string vector, string given) in ((string, string)[])
+            [("$v", "[15,255]"), ("$v", "\"D/8=\""), ("'D/8='", "0"), ("$v", "[[15,-1]]"), ("embedding.forDoc('packs/1')", "0")])
+        {
+            Answer answer = await _database.AskAsync(
+                $"from Packs where vector.search(embedding.i1(V), {vector}, 0.5)", $$"""{"v":{{given}}}""");
+            Assert.Equal("packs/0 packs/1 packs/2 packs/3", string.Join(' ', answer.Ids)); // 15 of 16 bits, then none
+            Assert.Equal(0.9375, (double)answer.Rows[3]["@metadata"]!["@index-score"]!);
+        }
+
+        string? error = _database.Indexes.List().Single(static index => index.Name.Contains("i1(V)", StringComparison.Ordinal)).Error;
+        Assert.NotNull(error);
+        _database.Dispose();
+        _database = Database.Open(_folder.Path);
+        Assert.Equal(
+            4, (await _database.AskAsync("from Packs where vector.search(embedding.i1(V), 'D/8=', 0.5)")).Rows.Count);
     }
 
     [Theory]

@@ -34,6 +34,7 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
         AutoIndexFieldKind.Vector => $"vector.search({Quoted(Path)})",
         AutoIndexFieldKind.VectorBytes => $"vector.search(embedding.f32_i8({Quoted(Path)}))",
         AutoIndexFieldKind.VectorBits => $"vector.search(embedding.f32_i1({Quoted(Path)}))",
+        AutoIndexFieldKind.PackedBits => $"vector.search(embedding.i1({Quoted(Path)}))",
         _ when ComputedKinds.IsComputed(Kind) => $"{ComputedKinds.NameOf(Kind)}({Quoted(Path)})",
         _ => Path == Id ? Id : Quoted(Path),
     };
@@ -48,6 +49,7 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
         AutoIndexFieldKind.Vector => $"Vector.search({Path})",
         AutoIndexFieldKind.VectorBytes => $"Vector.search(embedding.f32_i8({Path}))",
         AutoIndexFieldKind.VectorBits => $"Vector.search(embedding.f32_i1({Path}))",
+        AutoIndexFieldKind.PackedBits => $"Vector.search(embedding.i1({Path}))",
         _ when ComputedKinds.IsComputed(Kind) => $"{Kind}({Path})",
         _ => Path,
     };
@@ -61,20 +63,24 @@ internal sealed record AutoIndexField(string Path, AutoIndexFieldKind Kind = Aut
         _ => FieldAnalysis.LowerCaseKeyword,
     };
 
-    /// <summary>Whether it holds text, numbers and booleans as documents do, not computed values, geometries or vectors.</summary>
+    /// <summary>Whether it holds text, numbers and booleans as documents do, not computed values, shapes or vectors.</summary>
     public bool HasTerms => Kind is AutoIndexFieldKind.Value or AutoIndexFieldKind.Search or AutoIndexFieldKind.Exact;
 
     /// <summary>Whether it holds vectors.</summary>
-    public bool HasVectors =>
-        Kind is AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes or AutoIndexFieldKind.VectorBits;
+    public bool HasVectors => IsVector(Kind);
 
     /// <summary>How its vectors are stored; null for the defaults, or if it has none.</summary>
     public VectorFieldOptions? Vector => Kind switch
     {
         AutoIndexFieldKind.VectorBytes => new VectorFieldOptions(IsQuantised: true),
-        AutoIndexFieldKind.VectorBits => new VectorFieldOptions(Metric: VectorMetric.Hamming, IsQuantised: true),
+        AutoIndexFieldKind.VectorBits or AutoIndexFieldKind.PackedBits =>
+            new VectorFieldOptions(Metric: VectorMetric.Hamming, IsQuantised: true),
         _ => null,
     };
+
+    /// <summary>Whether fields of a kind hold vectors.</summary>
+    public static bool IsVector(AutoIndexFieldKind kind) =>
+        kind is >= AutoIndexFieldKind.Vector and <= AutoIndexFieldKind.PackedBits;
 
     /// <summary>The path of the values; null for the id.</summary>
     public FieldPath? FieldPath => Path == Id ? null : Fields.FieldPath.TryParse(Path);
@@ -115,6 +121,9 @@ internal enum AutoIndexFieldKind
     /// <summary>The signs of vectors, one bit per number.</summary>
     VectorBits,
 
+    /// <summary>Vectors of bits that documents have packed, eight to a byte. The last kind of vectors.</summary>
+    PackedBits,
+
     /// <summary>Numbers by which the scores of documents are multiplied.</summary>
     Boost,
 
@@ -149,6 +158,8 @@ internal enum AutoIndexFieldKind
 
     Millisecond,
 
-    /// <summary>How many elements the arrays at the path have; a value that is no array is one, null and missing are none.</summary>
+    /// <summary>
+    /// How many elements the arrays at the path have; a value that is no array is one, null and missing are none.
+    /// </summary>
     Count,
 }

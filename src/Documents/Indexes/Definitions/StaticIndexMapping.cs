@@ -177,6 +177,7 @@ internal sealed class StaticIndexMapping : IndexMapping
             AutoIndexFieldKind.Search => [AutoIndexFieldKind.Search, AutoIndexFieldKind.Value, AutoIndexFieldKind.Exact],
             AutoIndexFieldKind.Exact => [AutoIndexFieldKind.Exact],
             AutoIndexFieldKind.Point or AutoIndexFieldKind.Wkt => [AutoIndexFieldKind.Point, AutoIndexFieldKind.Wkt],
+            AutoIndexFieldKind.PackedBits => [], // its vectors are numbers
             _ when ComputedKinds.IsComputed(wanted.Kind) => [], // its map computes: such a field is one of its own
             _ => [AutoIndexFieldKind.Vector],
         };

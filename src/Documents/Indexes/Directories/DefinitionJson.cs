@@ -12,7 +12,9 @@ internal static class DefinitionJson
 {
     private const int Version = 1;
 
-    /// <summary>The version of definitions with computed fields, which earlier programs do not know and leave out.</summary>
+    /// <summary>
+    /// The version of definitions with computed fields and packed bits, which earlier programs do not know and leave out.
+    /// </summary>
     private const int VersionWithComputed = 2;
 
     public static byte[] Write(IndexMapping definition)
@@ -104,7 +106,8 @@ internal static class DefinitionJson
     private static void Write(Utf8JsonWriter writer, IndexMapping mapping)
     {
         writer.WriteStartObject();
-        bool isComputed = mapping.Fields.Any(static field => ComputedKinds.IsComputed(field.Kind));
+        bool isComputed = mapping.Fields.Any(static field =>
+            field.Kind == AutoIndexFieldKind.PackedBits || ComputedKinds.IsComputed(field.Kind));
         writer.WriteNumber("Version"u8, isComputed ? VersionWithComputed : Version);
         writer.WriteString("Name"u8, mapping.Name);
         if (mapping is StaticIndexMapping byHand)

@@ -176,8 +176,7 @@ internal sealed class FieldExtractor
 
     private readonly record struct FieldTarget(int Field, AutoIndexFieldKind Kind, string Path, bool IsLongitude = false)
     {
-        public bool IsVector =>
-            Kind is AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes or AutoIndexFieldKind.VectorBits;
+        public bool IsVector => AutoIndexField.IsVector(Kind);
 
         public bool IsComputed { get; } = ComputedKinds.IsComputed(Kind);
 
@@ -327,10 +326,15 @@ internal sealed class FieldExtractor
 
         private void VectorOfText(FieldTarget target, ReadOnlySpan<byte> utf8)
         {
-            if (VectorText.TryDecode(System.Text.Encoding.UTF8.GetString(utf8), out float[] vector))
+            string text = System.Text.Encoding.UTF8.GetString(utf8);
+            if (target.Kind == AutoIndexFieldKind.PackedBits
+                ? VectorText.TryUnpack(text, out float[] vector)
+                : VectorText.TryDecode(text, out vector))
                 Vector(target, vector);
             else
-                Refuse(target, "a string that is not base64 of floats");
+                Refuse(
+                    target,
+                    "a string that is not base64 of " + (target.Kind == AutoIndexFieldKind.PackedBits ? "bytes" : "floats"));
         }
 
         /// <summary>Reads <c>{"@vector": […]}</c>.</summary>
@@ -357,8 +361,11 @@ internal sealed class FieldExtractor
             var numbers = new List<float>();
             while (reader.Read() && reader.TokenType == JsonTokenType.Number)
                 numbers.Add((float)reader.GetDouble());
-            if (reader.TokenType == JsonTokenType.EndArray)
-                Vector(target, [.. numbers]);
+            float[] vector = [.. numbers];
+            if (target.Kind == AutoIndexFieldKind.PackedBits && !VectorText.TryUnpack(vector, out vector))
+                Refuse(target, "an array of numbers that are no bytes");
+            else if (reader.TokenType == JsonTokenType.EndArray)
+                Vector(target, vector);
             else if (numbers.Count > 0)
                 Refuse(target, "an array with something else than numbers");
         }

@@ -193,7 +193,9 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
     {
         AutoIndexFieldKind.Exact => "; for 'exact()' it would need \"Indexing\": \"Exact\"",
         AutoIndexFieldKind.Point or AutoIndexFieldKind.Wkt => "; for places it would need \"Spatial\"",
-        AutoIndexFieldKind.Vector or AutoIndexFieldKind.VectorBytes or AutoIndexFieldKind.VectorBits =>
+        AutoIndexFieldKind.PackedBits =>
+            "; packed bits are asked for over a collection: vector.search(embedding.i1(V), $v)",
+        _ when AutoIndexField.IsVector(kind) =>
             "; for vectors it would need \"Vector\"",
         AutoIndexFieldKind.Utc => "; for 'utc()' compute the moment in the map, as a time in UTC, and compare that field",
         _ when ComputedKinds.IsComputed(kind) =>

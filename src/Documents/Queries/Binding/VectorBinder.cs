@@ -12,6 +12,8 @@ internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, F
     /// <summary>The number of candidates if the query does not specify it.</summary>
     public const int DefaultCandidates = 16;
 
+    private bool _isPacked; // the vectors of the search are bits, eight to a byte
+
     public static bool IsSearch(MethodExpression method) => method.Is("vector.search");
 
     public VectorQuery Bind(MethodExpression method, bool isExact)
@@ -23,7 +25,9 @@ internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, F
                 $"'{method.Name}()' takes 2 to 4 arguments: a field, a vector, the least similarity, the number of candidates; "
                     + $"{count} are given.");
 
-        string field = Field(method.Arguments[0].Value).SchemaName;
+        AutoIndexField found = Field(method.Arguments[0].Value);
+        string field = found.SchemaName;
+        _isPacked = found.Kind == AutoIndexFieldKind.PackedBits;
         Expression given = method.Arguments[1].Value;
         string? document = given is MethodExpression { Arguments: [{ Value: { } id }] } of && of.Is("embedding.forDoc")
             ? parameters.Text(id, "the id of a document")
@@ -63,16 +67,14 @@ internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, F
         if (method.Arguments.Count != 1 || !name.StartsWith("embedding.", StringComparison.Ordinal))
             throw RqlErrors.At(
                 query.Text, method.Position,
-                "Expected a field of vectors: its name, embedding.f32_i8(name), embedding.f32_i1(name) or embedding.i8(name).");
+                "Expected a field of vectors: its name, embedding.f32_i8(name), embedding.f32_i1(name), embedding.i8(name) or "
+                    + "embedding.i1(name).");
         return name switch
         {
             "embedding.f32" => fields.Field(method.Arguments[0].Value, AutoIndexFieldKind.Vector),
             "embedding.f32_i8" or "embedding.i8" => fields.Field(method.Arguments[0].Value, AutoIndexFieldKind.VectorBytes),
             "embedding.f32_i1" => fields.Field(method.Arguments[0].Value, AutoIndexFieldKind.VectorBits),
-            "embedding.i1" =>
-                throw RqlErrors.NotSupportedYet(
-                    query.Text, method.Position, $"'{method.Name}()', which is of bits that were packed before they were stored,",
-                    "Store the numbers and write embedding.f32_i1(name), which keeps a bit for each."),
+            "embedding.i1" => fields.Field(method.Arguments[0].Value, AutoIndexFieldKind.PackedBits),
             "embedding.text" or "embedding.text_i8" or "embedding.text_i1" =>
                 throw RqlErrors.NotSupportedYet(
                     query.Text, method.Position, $"'{method.Name}()', which needs a model that makes vectors of texts,",
@@ -118,11 +120,20 @@ internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, F
                 query.Text, parameter.Position,
                 $"The parameter ${parameter.Name} is no vector: expected an array of numbers, {{\"@vector\": […]}}, base64 of "
                     + $"32-bit floats, or an array of these.");
-        return [.. json.EnumerateArray().Select(number => (float)number.GetDouble())];
+        float[] numbers = [.. json.EnumerateArray().Select(number => (float)number.GetDouble())];
+        if (!_isPacked)
+            return numbers;
+        return VectorText.TryUnpack(numbers, out float[] bits)
+            ? bits
+            : throw RqlErrors.At(
+                query.Text, parameter.Position,
+                $"The parameter ${parameter.Name} has no packed bits: bytes are expected, numbers from -128 to 255.");
     }
 
     private float[] FromBase64(string text, int position) =>
-        VectorText.TryDecode(text, out float[] vector)
+        (_isPacked ? VectorText.TryUnpack(text, out float[] vector) : VectorText.TryDecode(text, out vector))
             ? vector
-            : throw RqlErrors.At(query.Text, position, "This is no vector: base64 of 32-bit floats, little-endian, is expected.");
+            : throw RqlErrors.At(
+                query.Text, position,
+                $"This is no vector: base64 of {(_isPacked ? "bytes" : "32-bit floats, little-endian,")} is expected.");
 }
