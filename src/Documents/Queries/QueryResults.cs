@@ -5,6 +5,7 @@ using System.Text.Encodings.Web;
 using System.Text.Json;
 using Treepie.Computations;
 using Treepie.Queries.Binding;
+using Treepie.Queries.Filters;
 using Treepie.Queries.Plans;
 using Treepie.Queries.Projecting;
 using Treepie.Queries.Scripts;
@@ -31,6 +32,7 @@ public sealed class QueryResults : IDisposable
     private readonly ScriptRows? _script;
     private readonly RowValues? _values;
     private List<(ScriptIncludeKind Kind, string Name)>? _included;
+    private readonly ExaminationTime _time;
     private readonly ResultBody? _filtered;
     private ArrayBufferWriter<byte>? _document; // scratch buffer of the filter
     private readonly ResultSteps? _steps; // of a query with a plan
@@ -57,12 +59,13 @@ public sealed class QueryResults : IDisposable
             ? null
             : new ResultSteps(query, found.Plan, found.Scan, context.TimeProvider);
         _remaining = query.Take;
+        _time = new ExaminationTime(context.TimeProvider, context.MaxScriptTime, context.CancellationToken);
         _filtered = query.Filters ? new ResultBody(query.StoredFields, ProjectionBehavior.Default) : null;
         _values = query.Projection is not { } projection ? null : new RowValues(
             found.Snapshot, query.Loads,
             projection.HasFunctions ? new ResultBody(query.StoredFields, context.Request.ProjectionBehavior) : null)
         {
-            CancellationToken = context.CancellationToken
+            Time = _time
         };
         if (query.Script is { } script)
         {
@@ -326,7 +329,7 @@ public sealed class QueryResults : IDisposable
         long begun = _steps?.BeginFilter() ?? 0;
         // not null: a query with a filter
         bool wants = _context.Query.Filter?.Passes(
-                _source, _filtered!, _document ??= new ArrayBufferWriter<byte>(), _context.CancellationToken) != false
+                _source, _filtered!, _document ??= new ArrayBufferWriter<byte>(), _time) != false
             && _script?.Wants(_source) != false;
         _steps?.EndFilter(begun);
         return wants;

@@ -125,10 +125,9 @@ public sealed class ExaminedConditionTests : IAsyncLifetime
     [InlineData("from Docs as d where N = 1 or »counter(d, 'Likes') > 3", "Under 'or' and 'not'")]
     [InlineData("from Docs where A = B filter N > 1 filter_limit »5", "A compared with B (a field; a text is written in quotes)")]
     [InlineData("from Docs where N = 1 or »count(Lines as l, l.Q > 1) = 1", "Under 'or' and 'not'")]
-    [InlineData("from Docs where »count(Lines as l, l.Q > 1) = 1 select facet(N)", "what its map computes")]
-    [InlineData("from Docs where »count(Lines as l, l.Q > 1) = 1 select facet(N)", "no documents are examined: ask an index")]
+    [InlineData("from Docs where »count(Lines as l, l.Q > 1) = 1 select suggest(A, 'x')", "what its map computes")]
     [InlineData("from Docs where A = »B select suggest(A, 'x')", "no documents are examined: ask an index for a field")]
-    [InlineData("from Docs where »counter('Likes') > 3 select facet(N)", "'Heartrate', …)) and ask it.")]
+    [InlineData("from Docs where »counter('Likes') > 3 select suggest(A, 'x')", "'Heartrate', …)) and ask it.")]
     [InlineData("from Docs where A = »frob(B)", "Comparing with 'frob()'")]
     public async Task What_is_not_examined_is_refused(string marked, string reason)
     {
@@ -180,6 +179,22 @@ public sealed class ExaminedConditionTests : IAsyncLifetime
                 results.WriteCurrent(new System.Buffers.ArrayBufferWriter<byte>());
         });
         Assert.InRange(TimeProvider.System.GetElapsedTime(begun), TimeSpan.Zero, TimeSpan.FromSeconds(5));
+    }
+
+    [Theory]
+    [InlineData("select count(A as a, count(A as b, b = a) > 1) as n")]
+    [InlineData("filter any(A as a, any(A as b, b > a and b < a))")]
+    [InlineData("where A < A and A > A")]
+    public async Task It_ends_among_the_elements_of_one_document_when_its_time_is_over(string query)
+    {
+        await using Database database = Database.OpenInMemory(
+            new DatabaseOptions { MaxQueryTime = TimeSpan.FromMilliseconds(200) });
+        await database.PutAsync(
+            "long/1", $"{{\"N\":1,\"A\":[{string.Join(',', Enumerable.Repeat("\"seven\"", 20_000))}]}}", "Long");
+        long begun = TimeProvider.System.GetTimestamp();
+        TimeoutException error = await Assert.ThrowsAsync<TimeoutException>(() => database.AskAsync("from Long " + query));
+        Assert.Contains("MaxQueryTime", error.Message, StringComparison.Ordinal);
+        Assert.InRange(TimeProvider.System.GetElapsedTime(begun), TimeSpan.Zero, TimeSpan.FromSeconds(10));
     }
 
     private Task<QueryResults> QueryAsync(string query) => _database.QueryAsync(

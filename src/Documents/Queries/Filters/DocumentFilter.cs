@@ -36,24 +36,29 @@ internal sealed class DocumentFilter
     /// <param name="source">The source, positioned on the document.</param>
     /// <param name="body">Writes what the filter sees.</param>
     /// <param name="buffer">A scratch buffer, which is overwritten.</param>
-    /// <param name="cancellationToken">Cancels the evaluation.</param>
+    /// <param name="time">The time of the query.</param>
     /// <exception cref="InvalidQueryException">A regular expression timed out.</exception>
     public bool Passes(
-        ResultSource source, ResultBody body, ArrayBufferWriter<byte> buffer, CancellationToken cancellationToken)
+        ResultSource source, ResultBody body, ArrayBufferWriter<byte> buffer, ExaminationTime time)
     {
+        time.Begin();
         buffer.ResetWrittenCount();
         body.Write(source, buffer);
         using var json = JsonDocument.Parse(buffer.WrittenMemory, new JsonDocumentOptions { MaxDepth = 1_024 });
         string id = Encoding.UTF8.GetString(source.Id);
         try
         {
-            return _condition(new FilterScope(json.RootElement, id, _names, cancellationToken));
+            return _condition(new FilterScope(json.RootElement, id, _names, time));
         }
         catch (RegexMatchTimeoutException error)
         {
             throw new InvalidQueryException(
                 $"A regular expression of 'filter' took more than {error.MatchTimeout.TotalMilliseconds:0} ms for document "
                     + $"'{id}'. Use one that goes back less, or write it after 'where'.");
+        }
+        finally
+        {
+            time.End();
         }
     }
 }

@@ -5,6 +5,7 @@ using System.Text.Json;
 using Treepie.Indexes.Fields;
 using Treepie.Indexing;
 using Treepie.Json;
+using Treepie.Queries.Filters;
 using Treepie.Queries.Sources;
 using Treepie.Store;
 
@@ -31,8 +32,8 @@ internal sealed class RowValues(DatabaseSnapshot snapshot, IReadOnlyList<LoadedD
     /// <summary>The snapshot of the results.</summary>
     public DatabaseSnapshot Snapshot => snapshot;
 
-    /// <summary>Cancels what takes long within one result.</summary>
-    public CancellationToken CancellationToken { get; init; }
+    /// <summary>Limits what takes long within one result.</summary>
+    public ExaminationTime Time { get; init; } = new(TimeProvider.System, TimeSpan.MaxValue, default);
 
     /// <summary>The source, positioned on the current result.</summary>
     public ResultSource Source => _source ?? throw new InvalidOperationException("No result is current.");

@@ -70,9 +70,17 @@ internal sealed class CountedElements(FilterCount count, int names) : SelectedFu
         root.ResetWrittenCount();
         row.WriteRoot(of, root);
         using JsonDocument json = Parse(root);
-        var scope = new FilterScope(
-            json.RootElement, Encoding.UTF8.GetString(row.Source.Id), names, row.CancellationToken);
-        FilterValue.Of(count.Of(scope)).Write(output);
+        var scope = new FilterScope(json.RootElement, Encoding.UTF8.GetString(row.Source.Id), names, row.Time);
+        row.Time.Begin();
+        try
+        {
+            FilterValue.Of(count.Of(scope)).Write(output);
+        }
+        finally
+        {
+            row.Time.End();
+        }
+
         return true;
     }
 }
