@@ -63,6 +63,10 @@ public sealed class StoredFieldTests : IDisposable
         Assert.Contains(
             "Orders/1", (await RefusedAsync("select Products", ProjectionBehavior.FromDocumentOrThrow)).Message,
             StringComparison.Ordinal);
+        foreach (string selected in (string[])["Products as P", "length(Products) as P"])
+            Assert.Contains(
+                "has no 'Products'", (await RefusedAsync("select " + selected, ProjectionBehavior.FromDocumentOrThrow)).Message,
+                StringComparison.Ordinal);
 
         // An answer that is never stale has the changes too.
         Answer fresh = await _database.AskAsync(

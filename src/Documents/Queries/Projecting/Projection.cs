@@ -92,7 +92,8 @@ internal sealed class Projection(IReadOnlyList<ProjectedField> fields, IReadOnly
     {
         if (field.IsRequired)
             throw new InvalidQueryException(
-                $"The document '{Encoding.UTF8.GetString(row.Source.Id)}' has no '{field.Name}', which the projection has to "
+                $"The document '{Encoding.UTF8.GetString(row.Source.Id)}' has no "
+                    + $"'{field.Path?.Text ?? field.Of?.Path?.Text ?? field.Name}', which the projection has to "
                     + $"take from documents (FromDocumentOrThrow).");
         output.Write("null"u8);
     }
