@@ -50,6 +50,14 @@ public sealed class QueryScriptTests : IAsyncLifetime
         "declare function f(o) { return o.Lines.map(l => ({ P: l.P })); } from Orders as o where id() = 'orders/3' select f(o)",
         """[{"P":"p3"},{"P":"q"}]""")]
     [InlineData(
+        "declare function f(o, by) { return o.Freight * by; } from Orders as o where f(o, 2) > 16 and o.Freight < 9 "
+            + "select o.Freight",
+        """[{"Freight":8.50}]""")]
+    [InlineData(
+        "declare function f(o) { return o.Freight > 8; } from Orders as o where f(o) order by o.Freight as double "
+            + "select o.Freight",
+        """[{"Freight":8.50},{"Freight":9.50}]""")]
+    [InlineData(
         "declare function f(o) { return o.Freight > 8; } from Orders as o filter f(o) select o.Freight",
         """[{"Freight":8.50},{"Freight":9.50}]""")]
     [InlineData(
@@ -141,6 +149,36 @@ public sealed class QueryScriptTests : IAsyncLifetime
     }
 
     [Theory]
+    [InlineData("Name = 'strasse'", "1")]
+    [InlineData("startsWith(Name, 'K')", "2")]
+    [InlineData("Name < '😀' and Name > 'z'", "3 5")] // UTF-8 has an order of its own
+    [InlineData("Name in ('STRASSE', 'ıı', 'GROẞ')", "1 5 6")]
+    [InlineData("Name != 'ii'", "1 2 3 4 5 6 7")]
+    [InlineData("Name = Same and Name != null", "1")]
+    [InlineData("Name >= Name", "1 2 3 4 5 6")]
+    [InlineData("Name = Name", "1 2 3 4 5 6")] // an object equals nothing
+    public async Task Texts_and_objects_are_equal_with_and_without_a_script(string condition, string expected)
+    {
+        string[] names =
+        [
+            "\"ſtrasse\",\"Same\":\"STRASSE\"", "\"\u212Aelvin\"", "\"Ａ\"", "\"😀\"", "\"ıı\"", "\"Groß\"", "{\"A\":1}",
+        ];
+        using var batch = new WriteBatch(_options);
+        for (int i = 0; i < names.Length; i++)
+            batch.Put(
+                $"names/{i + 1}",
+                Encoding.UTF8.GetBytes($"{{\"Name\":{names[i]},\"@metadata\":{{\"@collection\":\"Names\"}}}}"));
+        await _database.WriteAsync(batch, Cancel);
+        string[] ids = [.. expected.Split(' ').Select(static number => $"{{\"Id\":\"names/{number}\"}}")];
+        Assert.Equal(ids, await AskAsync($"from Names filter {condition} select id() as Id"));
+        Assert.Equal(
+            ids,
+            await AskAsync(
+                $"declare function yes(o) {{ return true; }} from Names as o filter id() = 'none' or (yes(o) and ({condition})) "
+                    + "select id() as Id"));
+    }
+
+    [Theory]
     [InlineData("regex(Tags, 'T[3-5]')", 4)]
     [InlineData("Freight = '3.5' or startsWith(Freight, '4') or regex(Freight, '^6')", 3)]
     [InlineData("Freight > '3' and Freight <= '4.5' and not Freight = 'x'", 2)]
@@ -168,9 +206,11 @@ public sealed class QueryScriptTests : IAsyncLifetime
     [InlineData("from Orders as o\norder by counter(o, 'Likes') as long", 2, "index over them")]
     [InlineData("from Orders as o where timeseries(o, 'Heart') > 3", 1, "timeSeries.map(")]
     [InlineData("from Orders update { this.a = 1 }", 1, "patches by query")]
+    [InlineData("declare function f(o) { return 1; }\nfrom Orders as o where o.Freight = 1 or f(o)", 2, "function of this query")]
+    [InlineData("declare function f(o) { return 1; }\nfrom Orders as o where true and not f(o) = 1", 2, "function of this query")]
     [InlineData("from Orders as o\nwhere length(c.Name) > 3 load o.Company as c", 2, "declare function isLong(c)")]
     [InlineData("from Orders as o load o.Company as c\nfilter length(c.Name) > 3", 2, "for a loaded document")]
-    [InlineData("from Orders where\nyear(At) = cmpxchg('a')", 2, "value or a declared function, cannot have it")]
+    [InlineData("from Orders where\ncount(Lines as l, l.N > 1) = cmpxchg('a')", 2, "value or a declared function, cannot have it")]
     public async Task What_cannot_be_computed_is_refused_with_its_place(string text, int line, string words)
     {
         TreepieException error = await Assert.ThrowsAnyAsync<TreepieException>(() => AskAsync(text));

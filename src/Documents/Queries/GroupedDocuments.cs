@@ -1,5 +1,6 @@
 using Treepie.Indexes.Reducing;
 using Treepie.Indexing;
+using Treepie.Indexing.Plans;
 using Treepie.Indexing.Queries;
 using Treepie.Queries.Binding;
 using Treepie.Queries.Faceting;
@@ -18,8 +19,12 @@ internal static class GroupedDocuments
     /// <summary>Returns the context of the query for the documents.</summary>
     public static QueryContext ContextOf(QueryContext context) => context with
     {
-        Query = context.Query.Documents! with { NeverStale = context.Query.NeverStale }, // not null: the caller checked it
-        Request = context.Request with { CountsResults = false, WithPlan = false, MetadataOnly = false, IndexEntries = false },
+        Query = context.Query.Documents! with // not null: the caller checked it
+        {
+            NeverStale = context.Query.NeverStale,
+            WantsTimings = context.Query.WantsTimings
+        },
+        Request = context.Request with { CountsResults = false, MetadataOnly = false, IndexEntries = false },
     };
 
     /// <summary>Groups the documents, whose results it takes over, and finds the groups of the query.</summary>
@@ -33,16 +38,24 @@ internal static class GroupedDocuments
         {
             groups = new GroupsInMemory(
                 context.Query.Groups!, isSecret, context.MaxDistinctResults, context.TimeProvider); // not null: they are grouped
+            long count = 0;
             while (documents.MoveNext())
             {
                 groups.Add(documents.Current);
+                count++;
                 cancellationToken.ThrowIfCancellationRequested();
             }
 
+            PlanNode? plan = documents.Plan;
             snapshot = documents.TakeSnapshot();
             FoundResults found = Find(context, groups, snapshot, documents.IndexName, cancellationToken);
             context.Phases?.End("Groups");
-            return new QueryResults(context, found with { Answer = documents.Answer, Warnings = WarningsOf(documents, groups) });
+            return new QueryResults(context, found with
+            {
+                Answer = documents.Answer,
+                Warnings = WarningsOf(documents, groups),
+                Plan = plan is null ? found.Plan : found.Plan?.Over(Step(plan, count, groups.Count)),
+            });
         }
         catch (Exception error)
         {
@@ -96,6 +109,17 @@ internal static class GroupedDocuments
             Plan = hits.Plan,
             Counters = hits.Counters,
         };
+    }
+
+    /// <summary>The step that groups documents, above those that find them.</summary>
+    private static PlanNode Step(PlanNode documents, long count, long groups)
+    {
+        documents.ColdPages = null; // of the whole query: the first step has it
+        return new PlanNode("group", label: "in memory, of the documents that the condition leaves")
+        {
+            RowsIn = count,
+            RowsOut = groups
+        }.Over(documents);
     }
 
     private static IReadOnlyList<string> WarningsOf(QueryResults documents, GroupsInMemory groups) => groups.FirstError is null

@@ -2,6 +2,7 @@ using System.Diagnostics;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexing;
+using Treepie.Indexing.Plans;
 using Treepie.Indexing.Queries;
 using Treepie.Queries.Binding;
 using Treepie.Queries.Faceting;
@@ -520,7 +521,10 @@ internal sealed class QueryExecutor(
             };
         }
 
-        var request = new FacetRequest(query.Condition, [.. query.Facets.Select(facet => facet.Query)]);
+        (IndexQuery condition, PlanNode? examined) = query.Filters
+            ? ExaminedHits.Find(context, state, searcher, tail, snapshot, cancellationToken)
+            : (query.Condition, null);
+        var request = new FacetRequest(condition, [.. query.Facets.Select(facet => facet.Query)]);
         FacetResults facets = tail is null
             ? searcher.Facets(request, RequestedPage.OptionsOf(context), cancellationToken)
             : searcher.Facets(request, tail, RequestedPage.OptionsOf(context), cancellationToken);
@@ -529,7 +533,7 @@ internal sealed class QueryExecutor(
         return new FoundResults(snapshot, new ComputedSource(searcher, index.Release), index.Name)
         {
             ComputedRows = rows,
-            Plan = facets.Plan,
+            Plan = examined is null ? facets.Plan : facets.Plan?.Over(examined),
             Counters = facets.Counters,
             Answer = state,
             Warnings = warnings,

@@ -53,6 +53,19 @@ public sealed class ResultStepsTests : IAsyncLifetime
     }
 
     [Fact]
+    public async Task What_is_grouped_stands_below_the_groups()
+    {
+        const string Steps = "group 7>7 (filter 5000>7 (scan of documents 5000>5000))";
+        using QueryResults results = await AskAsync("from Rows (N <= Kind) group by Kind select Kind");
+        Assert.Contains(Steps, Text(results.Plan!), StringComparison.Ordinal); // requested
+        using QueryResults timed = await AskAsync("from Rows (N <= Kind) group by Kind select Kind include timings()");
+        PlanNode filter = timed.Plan!.Children.Single(static step => step.Operation == "group").Children.Single(); // requested
+        Assert.True(filter.Elapsed > TimeSpan.Zero);
+        using QueryResults index = await AskAsync("from Rows (Kind = 3) group by Kind select facet(Kind)");
+        Assert.Contains("group 714>1", Text(index.Plan!), StringComparison.Ordinal); // requested
+    }
+
+    [Fact]
     public async Task The_time_of_a_filter_is_its_own()
     {
         using QueryResults results = await AskAsync("from Rows filter N < 100 include timings()");

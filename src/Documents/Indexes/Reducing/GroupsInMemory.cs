@@ -60,6 +60,9 @@ internal sealed class GroupsInMemory : IDisposable
     /// <summary>The number of documents that could not be grouped.</summary>
     public int Errors { get; private set; }
 
+    /// <summary>The number of groups, once they are entries.</summary>
+    public long Count { get; private set; }
+
     /// <summary>Adds a document to its groups, or leaves it out if it cannot be grouped.</summary>
     /// <exception cref="InvalidQueryException">There are too many groups.</exception>
     public void Add(Document document)
@@ -86,6 +89,7 @@ internal sealed class GroupsInMemory : IDisposable
         var writer = new IndexWriter(_environment, _definition.Schema);
         var reducer = new Reducer(
             _definition.Reduction.Reduce, new FieldExtractor(_definition), _timeProvider, new ReduceCounters());
+        Count = _groups.Count;
         foreach (KeyValuePair<byte[], List<ReadOnlyMemory<byte>>>[] some in
             _groups.OrderBy(static group => group.Key, KeyOrder.Instance).Chunk(GroupsAtATime))
         {

@@ -14,6 +14,7 @@ internal static class ComputedOperand
         operand is MethodExpression { Arguments: [{ Value: var path, Alias: null }] } method
         && ComputedKinds.Find(method.Name) is { } kind
         && !query.Declares(method)
+        && !(path is PathExpression { Segments: [{ } root, ..] } && query.Load.Any(load => load.Alias == root.Name))
         && IsPath(path, mayEndInBrackets: kind != AutoIndexFieldKind.Count)
             ? (kind, path)
             : null;

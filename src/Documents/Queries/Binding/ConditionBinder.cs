@@ -260,6 +260,8 @@ internal sealed class ConditionBinder(
         if (_knownMethods.Contains(method.Name, StringComparer.OrdinalIgnoreCase))
             throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()'");
 
+        if (query.Declares(method))
+            fields.Field(method, kind); // says where it may stand
         throw RqlErrors.At(
             query.Text,
             method.Position,

@@ -18,9 +18,8 @@ internal static class ExaminedConditions
     private const string IndexExample = "(from o in docs.Orders select new { Year = o.At.Year, IsPaid = o.Paid >= o.Total })";
 
     /// <summary>What errors say about conditions that are not moved.</summary>
-    public static string WayOut(RqlQuery query) => ReturnsCounts(query)
-        ? "With 'facet()' and 'suggest()' no documents are examined: ask an index for a field that computes it "
-            + $"{IndexExample}."
+    public static string WayOut(RqlQuery query) => Suggests(query)
+        ? $"With 'suggest()' no documents are examined: ask an index for a field that computes it {IndexExample}."
         : "In queries that only read, documents are examined for a condition of its own among those that 'and' joins. Under 'or' "
             + "and 'not', and to change what is found, write it behind 'filter'.";
 
@@ -28,13 +27,26 @@ internal static class ExaminedConditions
     public static bool ReturnsCounts(RqlQuery query) => query.Select is { } select
         && select.Items.Any(item => FacetBinder.IsFacet(item.Value) || SuggestionBinder.IsSuggestion(item.Value));
 
+    /// <summary>Whether a query asks for suggestions.</summary>
+    public static bool Suggests(RqlQuery query) =>
+        query.Select is { } select && select.Items.Any(static item => SuggestionBinder.IsSuggestion(item.Value));
+
+    /// <summary>
+    /// Whether results are computed of an index in which what a filter lets pass cannot be found again: suggestions, which are of
+    /// all documents, and facets of entries that documents do not name.
+    /// </summary>
+    public static bool IsUnfiltered(RqlQuery query, IndexMapping? index) => ReturnsCounts(query)
+        && (index is { KeepsObjects: true }
+            || (index is { Map.IsSingle: false } && index.StoredFields.Any(static field => field.IsStored))
+            || Suggests(query));
+
     /// <summary>Returns the query with these conditions in FILTER, and a warning about them; null if there are none.</summary>
     /// <param name="query">The query.</param>
     /// <param name="index">The named index of the query, or null.</param>
     /// <exception cref="InvalidQueryException">The conditions cannot be moved.</exception>
     public static (RqlQuery Query, string? Warning) Divide(RqlQuery query, IndexMapping? index)
     {
-        if (ReturnsCounts(query))
+        if (IsUnfiltered(query, index))
             return (query, null);
 
         List<Expression> answered = [], examined = [];
@@ -73,7 +85,7 @@ internal static class ExaminedConditions
     private static string? ReasonOf(RqlQuery query, IndexMapping? index, Expression condition) => condition switch
     {
         CompareExpression compare => Unanswered(query, index, compare.Left)
-            ?? Computed(compare.Right)
+            ?? Computed(query, compare.Right)
             ?? (IsField(compare.Right) ? Fields(query, compare) : null),
         BetweenExpression between => Unanswered(query, index, between.Operand),
         InExpression list => Unanswered(query, index, list.Operand),
@@ -81,7 +93,7 @@ internal static class ExaminedConditions
         MethodExpression { Arguments: [{ Value: var operand }, _] } method
             when method.Is("startsWith") || method.Is("endsWith") || method.Is("regex") =>
             Unanswered(query, index, operand),
-        MethodExpression method when method.Is(FilterBuilder.AnyMethod) => $"'{method.Name}()'",
+        MethodExpression method when method.Is(FilterBuilder.AnyMethod) || IsDeclared(query, method) => $"'{method.Name}()'",
         _ => null,
     };
 
@@ -89,14 +101,19 @@ internal static class ExaminedConditions
     private static string? Unanswered(RqlQuery query, IndexMapping? index, Expression operand) =>
         UtcTexts.Is(operand) || (index is not StaticIndexMapping && ComputedOperand.Of(query, operand) is not null)
             ? null
-            : Computed(operand);
+            : Computed(query, operand);
 
-    private static string? Computed(Expression operand) =>
-        operand is MethodExpression { Arguments.Count: > 0 } method
-            && !UtcTexts.Is(method)
-            && (FilterFunctions.Knows(method.Name) || method.Is("counter"))
-            ? $"'{method.Name}()'"
-            : null;
+    private static string? Computed(RqlQuery query, Expression operand) => operand switch
+    {
+        MethodExpression declared when IsDeclared(query, declared) => $"'{declared.Name}()'",
+        MethodExpression { Arguments.Count: > 0 } method
+            when !UtcTexts.Is(method) && (FilterFunctions.Knows(method.Name) || method.Is("counter")) => $"'{method.Name}()'",
+        _ => null,
+    };
+
+    /// <summary>Whether a call is of a function of the query, which has no name that indexes answer.</summary>
+    private static bool IsDeclared(RqlQuery query, MethodExpression call) =>
+        query.Declares(call) && !ConditionBinder.Methods.Contains(call.Name, StringComparer.OrdinalIgnoreCase);
 
     private static bool IsField(Expression value) =>
         value is PathExpression || UtcTexts.Is(value) || (value is MethodExpression method && method.Is("id"));

@@ -77,6 +77,10 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
                 query.Text, method.Position,
                 $"'{method.Name}()' is computed of documents, and an index has only what they store, or what its map computes "
                     + $"(new {{ Year = o.At.Year }}). {ExaminedConditions.WayOut(query)}"),
+            MethodExpression method when query.Declares(method) => throw RqlErrors.At(
+                query.Text, method.Position,
+                $"'{method.Name}()' is a function of this query, for what is found: it stands in 'select' and 'filter'. "
+                    + ExaminedConditions.WayOut(query)),
             MethodExpression method => throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()' here"),
             _ => throw RqlErrors.At(query.Text, operand.Position, "Expected a field."),
         };
@@ -91,7 +95,7 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
         query.Text, method.Position,
         $"Counters and time series are no fields of documents, so no index of documents answers '{method.Name}()'. Define an "
             + "index over them (counters.map('Users', 'Likes', …), timeSeries.map('Users', 'Heartrate', …)) and ask it"
-            + (ExaminedConditions.ReturnsCounts(query)
+            + (ExaminedConditions.Suggests(query)
                 ? "."
                 : ", or look at each document: from Users as u filter counter(u, 'Likes') > 3. "
                     + ExaminedConditions.WayOut(query)));

@@ -136,10 +136,11 @@ internal sealed class QueryBinder
             throw RqlErrors.At(
                 _query.Text, update.Position,
                 "'update' changes what the query finds: send it as an operation that patches by query, not as a query.");
-        if (_query.Filter is { } filter && IsComputed)
-            throw NotYet(
-                filter.Position, "'filter' with facets or suggestions",
-                "They come of an index: write the condition after 'where'.");
+        if (_query.Filter is { } filter && ExaminedConditions.IsUnfiltered(_query, _fields.Index))
+            throw RqlErrors.At(
+                _query.Text, filter.Position,
+                "'filter' looks at documents, and these results come of an index alone: suggestions, and facets of groups or of "
+                    + "an index that keeps fields of several entries of a document. Write the condition after 'where'.");
     }
 
     /// <summary>Binds the source, condition and page; the rest is taken from <paramref name="before"/> if given.</summary>
@@ -288,7 +289,7 @@ internal sealed class QueryBinder
         if (FilterFunctions.Knows(method.Name))
             throw RqlErrors.At(
                 _query.Text, method.Position,
-                $"No index that a query makes has this '{method.Name}()' as a field; they have functions of one path, as year(At), "
+                $"No index that a query makes has this '{method.Name}()' as a field; they have those of one path, as year(At), "
                     + "length(Name) and count(Lines). For anything else an index may compute a field in its map "
                     + "(new { Large = o.Lines.Count(l => l.Amount > 3) }), and is asked for the order of that.");
         throw NotYet(method.Position, $"Order by '{method.Name}()'");
@@ -327,8 +328,9 @@ internal sealed class QueryBinder
         outputs.BindLoads();
         Projection? projection = QueryScript.MakesRows(_query) ? null : outputs.BindSelect();
         (Expression? plain, Expression? scripted) = FilterNeeds.Divide(_query);
-        DocumentFilter? filter = bound.IsComputed ? null : DocumentFilter.Of(_query, plain, _parameters.Element);
-        QueryScript? script = bound.IsComputed
+        bool filters = bound.Suggestions.Count == 0;
+        DocumentFilter? filter = !filters ? null : DocumentFilter.Of(_query, plain, _parameters.Element);
+        QueryScript? script = !filters
             ? null
             : QueryScript.Of(_query, _context.Computing, scripted, outputs.Computed, beside.BindDeclared);
         outputs.BindIncludes();

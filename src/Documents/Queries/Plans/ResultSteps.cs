@@ -12,6 +12,7 @@ namespace Treepie.Queries.Plans;
 internal sealed class ResultSteps
 {
     private readonly BoundQuery _query;
+    private readonly bool _filters;
     private readonly PlanNode? _found;
     private readonly ScanPlan? _scan;
     private readonly TimeProvider _clock;
@@ -26,7 +27,8 @@ internal sealed class ResultSteps
     public ResultSteps(BoundQuery query, PlanNode? found, ScanPlan? scan, TimeProvider clock)
     {
         (_query, _found, _scan, _clock, _begun) = (query, found, scan, clock, clock.GetTimestamp());
-        if (_found is null || !(query.Filters || query.Script is not null || query.Distinct))
+        _filters = query.Filters && !query.IsComputed; // facets are counted of what has been filtered
+        if (_found is null || !(_filters || query.Script is not null || query.Distinct))
             return;
         (_coldPages, _found.ColdPages) = (_found.ColdPages, null); // of the whole query, so the first step has it
     }
@@ -49,9 +51,9 @@ internal sealed class ResultSteps
         TimeSpan computing = script?.SelectElapsed ?? TimeSpan.Zero;
         PlanNode node = _found
             ?? _scan!.Node( // not null: one of the two is given
-                _query.Filters ? examined : computes ? script!.Documents : rows, // a query that computes has a script
+                _filters ? examined : computes ? script!.Documents : rows, // a query that computes has a script
                 _clock.GetElapsedTime(_begun) - _filtering - computing);
-        if (_query.Filters)
+        if (_filters)
             node = Above(node, "filter", FilterLabel, examined, passed, _filtering);
         if (computes)
             node = Above(node, "script", null, script!.Documents, script.Rows, computing);

@@ -43,6 +43,9 @@ internal sealed class IndexSource : ResultSource
         _tail = tail;
     }
 
+    /// <summary>Whether only the hits are its own, and not the index, its searcher and its tail.</summary>
+    public bool IsBorrowing { get; init; }
+
     public override long TotalCount => _total;
 
     public override bool IsTotalExact => _isTotalExact;
@@ -110,6 +113,8 @@ internal sealed class IndexSource : ResultSource
     {
         _documents?.Dispose();
         _hits.Dispose();
+        if (IsBorrowing)
+            return;
         _tail?.Dispose();
         _searcher.Dispose();
         _index.Release();

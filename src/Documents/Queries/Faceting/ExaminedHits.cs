@@ -1,0 +1,67 @@
+using System.Text;
+using Treepie.Indexing;
+using Treepie.Indexing.Plans;
+using Treepie.Indexing.Queries;
+using Treepie.Queries.Binding;
+using Treepie.Queries.Sources;
+using Treepie.Store;
+
+namespace Treepie.Queries.Faceting;
+
+/// <summary>
+/// Hits that <c>filter</c> lets pass, for facets, which are counted by an index: each document is examined once, and those that
+/// pass are the condition of the facets, by id.
+/// </summary>
+internal static class ExaminedHits
+{
+    /// <summary>Examines the hits of a query over one view and one snapshot, which stay those of the caller.</summary>
+    /// <param name="context">The query with its filter.</param>
+    /// <param name="state">The index.</param>
+    /// <param name="searcher">Its view.</param>
+    /// <param name="tail">What the view lacks, or null.</param>
+    /// <param name="snapshot">The documents.</param>
+    /// <param name="cancellationToken">Cancels the operation.</param>
+    /// <returns>The condition that holds for the hits that passed, and the plan of the examination, if one is wanted.</returns>
+    /// <exception cref="InvalidQueryException">Too many documents pass.</exception>
+    public static (IndexQuery Condition, PlanNode? Plan) Find(
+        QueryContext context, IndexAnswer state, IndexSearcher searcher, IndexTail? tail, DatabaseSnapshot snapshot,
+        CancellationToken cancellationToken)
+    {
+        BoundQuery query = context.Query with { Facets = [], Skip = 0, Take = long.MaxValue };
+        QueryContext examining = context with
+        {
+            Query = query,
+            Request = context.Request with { CountsResults = false },
+            CancellationToken = cancellationToken,
+            Executed = null,
+        };
+        SearchRequest request = RequestedPage.SearchOf(examining, SearchedPage.Of(query, isOnce: false));
+        QueryOptions? options = RequestedPage.OptionsOf(context);
+        using SearchResults hits = tail is null
+            ? searcher.Search(request, options, cancellationToken)
+            : searcher.Search(request, tail, options, cancellationToken);
+        using var source = new IndexSource(
+            state.Index, searcher, hits, snapshot, isScored: false, state.MayMissHits, isInOrder: true, tail)
+        {
+            IsBorrowing = true
+        };
+        var found = new FoundResults(snapshot, source, state.Index.Name)
+        {
+            Answer = state,
+            Plan = hits.Plan,
+            Counters = hits.Counters,
+        };
+        var results = new QueryResults(examining, found); // not disposed: the snapshot is the caller's
+        var passed = new HashSet<string>(StringComparer.Ordinal);
+        while (results.MoveNext())
+        {
+            passed.Add(Encoding.UTF8.GetString(source.FoldedId));
+            if (passed.Count > context.MaxDistinctResults)
+                throw new InvalidQueryException(
+                    $"'filter' lets more than {context.MaxDistinctResults:N0} documents pass, whose ids facets keep "
+                        + "(MaxDistinctResults). Narrow the condition, or ask an index for a field that computes it.");
+        }
+
+        return (new AndQuery([context.Query.Condition, new KeyQuery([.. passed])]), results.Plan);
+    }
+}
