@@ -103,7 +103,10 @@ internal static class AutoDefinitionJson
     private static IEnumerable<Field> Keys(GroupDefinition groups) => groups.Keys.Select(
         key => new Field(
             key.Path,
-            string.Join(", ", groups.Further.Where(field => field.Path == key.Member && field.HasTerms).Select(IndexingOf).Prepend(IndexingOf())))
+            string.Join(
+                ", ",
+                groups.Further.Where(field => field.Path == key.Member && field.HasTerms).Select(IndexingOf)
+                    .Prepend(IndexingOf())))
         {
             Array = !key.Path.Contains('[', StringComparison.Ordinal) ? "NotApplicable"
                 : key.IsContent ? "ByContent"

@@ -127,7 +127,8 @@ internal sealed class GroupDefinition : IndexMapping
             return Fields.FirstOrDefault(
                 field => field.Kind == AutoIndexFieldKind.Value
                     && (field.Path == wanted.Path || field.SchemaName == wanted.Path));
-        bool isOfKey = wanted.Kind is AutoIndexFieldKind.Search or AutoIndexFieldKind.Exact || ComputedKinds.IsComputed(wanted.Kind);
+        bool isOfKey = wanted.Kind is AutoIndexFieldKind.Search or AutoIndexFieldKind.Exact
+            || ComputedKinds.IsComputed(wanted.Kind);
         GroupKey? key = isOfKey ? Keys.FirstOrDefault(key => key.Member == wanted.Path || key.Name == wanted.Path) : null;
         return key is null
             ? null
