@@ -1,4 +1,4 @@
-using System.Net.Http;
+using System.Buffers;
 using System.Text.Json;
 using System.Text.RegularExpressions;
 using RadLine;
@@ -19,18 +19,18 @@ internal sealed partial class QueryCompletion(IQuerySource source) : ITextComple
     /// <summary>Fields of objects in objects are known to this depth.</summary>
     private const int MaxDepth = 4;
 
-    private const string Breaks = "(,=<>!";
+    private static readonly SearchValues<char> _breaks = SearchValues.Create("(,=<>!");
 
     private static readonly TimeSpan _patience = TimeSpan.FromSeconds(2);
 
     /// <summary>Words of the language, in the order in which they are offered.</summary>
     public static IReadOnlyList<string> Words { get; } =
     [
-        "from", "where", "order by", "select", "include", "limit", "group by", "filter", "load", "update", "declare function", "and",
-        "or", "not", "in", "between", "all in", "as", "asc", "desc", "distinct", "double", "long", "true", "false", "null", "index",
-        "boost(", "count(", "counter(", "endsWith(", "exact(", "exists(", "fuzzy(", "id()", "key()", "length(", "lucene(",
-        "proximity(", "random()", "regex(", "score()", "search(", "spatial.circle(", "spatial.distance(", "spatial.point(",
-        "spatial.within(", "startsWith(", "sum(", "vector.search(", "year(", "month(", "day(",
+        "from", "where", "order by", "select", "include", "limit", "group by", "filter", "load", "update", "declare function",
+        "and", "or", "not", "in", "between", "all in", "as", "asc", "desc", "distinct", "double", "long", "true", "false", "null",
+        "index", "boost(", "count(", "counter(", "endsWith(", "exact(", "exists(", "fuzzy(", "id()", "key()", "length(",
+        "lucene(", "proximity(", "random()", "regex(", "score()", "search(", "spatial.circle(", "spatial.distance(",
+        "spatial.point(", "spatial.within(", "startsWith(", "sum(", "vector.search(", "year(", "month(", "day(",
     ];
 
     private readonly Dictionary<string, string[]> _fields = new(StringComparer.OrdinalIgnoreCase);
@@ -48,7 +48,7 @@ internal sealed partial class QueryCompletion(IQuerySource source) : ITextComple
 
     private IEnumerable<string> Complete(string prefix, string word)
     {
-        int begin = word.LastIndexOfAny(Breaks.ToCharArray()) + 1;
+        int begin = word.AsSpan().LastIndexOfAny(_breaks) + 1;
         string typed = word[begin..];
         string[] before = prefix.Split((char[]?)null, StringSplitOptions.RemoveEmptyEntries);
         IEnumerable<string> known = before switch

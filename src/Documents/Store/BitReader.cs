@@ -20,13 +20,12 @@ internal ref struct BitReader(ReadOnlySpan<byte> bytes)
         return last << (_bits & 7);
     }
 
-    /// <summary>Goes on behind bits that were peeked at.</summary>
+    /// <summary>Moves on by some bits, at least one.</summary>
     /// <exception cref="IndexOutOfRangeException">There are not so many.</exception>
     public void Skip(int count)
     {
         _bits += count;
-        if (_bits > _bytes.Length * 8)
-            throw new IndexOutOfRangeException();
+        _ = _bytes[(_bits - 1) >> 3]; // throws
     }
 
     public ulong Read(int count)

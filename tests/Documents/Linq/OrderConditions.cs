@@ -53,7 +53,7 @@ internal static class OrderConditions
             o => o.Rating < number,
             o => o.Number >= o.Rating,
             o => o.Lines.Any(l => l.Amount > o.Number),
-            o => string.Compare(o.City, o.Comment, StringComparison.OrdinalIgnoreCase) == 0,
+            o => o.City == o.Comment,
             o => o.Rating == null || o.Rating >= number,
             o => o.Rating.HasValue && o.Rating.Value == number,
             o => o.Freight < real,

@@ -1,8 +1,6 @@
 using System.Globalization;
 using System.Text;
 using System.Text.Json.Nodes;
-using Treepie.Indexes;
-using Treepie.Queries;
 using Treepie.Tests.Support;
 using Treepie.Writes;
 

@@ -4,7 +4,6 @@ using Treepie.Storage.Format;
 using Treepie.Storage.Paging;
 using Treepie.Storage.Simulation;
 using Treepie.Storage.Tests.Files;
-using Treepie.Storage.Transactions;
 using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Paging;
