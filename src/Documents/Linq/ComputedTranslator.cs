@@ -4,10 +4,13 @@ using System.Linq.Expressions;
 namespace Treepie.Linq;
 
 /// <summary>
-/// Translates values that <c>filter</c> computes of a member: the length of a text, parts of a time, the number of elements. An
-/// index does not have them, so the documents that other conditions leave are looked at.
+/// Translates values that are computed of a member: the length of a text, parts of a time, the number of elements. An index that
+/// queries make has those of a whole document as fields. For others, the documents that other conditions leave are examined.
 /// </summary>
-internal sealed class ComputedTranslator(ConditionTranslator conditions, ElementTranslator elements)
+/// <param name="conditions">Translates members and conditions.</param>
+/// <param name="elements">Translates conditions on elements.</param>
+/// <param name="computes">Whether the index computes fields.</param>
+internal sealed class ComputedTranslator(ConditionTranslator conditions, ElementTranslator elements, bool computes)
 {
     /// <summary>The parts of times, by the names of .NET, as functions of RQL.</summary>
     private static readonly FrozenDictionary<string, string> _parts = new Dictionary<string, string>
@@ -43,11 +46,20 @@ internal sealed class ComputedTranslator(ConditionTranslator conditions, Element
         });
     }
 
+    /// <summary>Returns the value in RQL if the index has it as a field; else null.</summary>
+    public string? TryFindField(Expression expression) =>
+        TryFind(expression) is { } computed && IsField(computed) ? computed : null;
+
     /// <summary>Translates the comparison of such a value with another; null if the expression is none.</summary>
-    public Clause? TryCompare(Expression left, string sign, object? value, Expression quoted) =>
+    /// <param name="left">The value.</param>
+    /// <param name="sign">The comparison in RQL.</param>
+    /// <param name="value">The other value.</param>
+    /// <param name="quoted">The whole expression, for error messages.</param>
+    /// <param name="most">What an index without the value can tell; null: nothing.</param>
+    public Clause? TryCompare(
+        Expression left, string sign, object? value, Expression quoted, Func<Clause>? most = null) =>
         TryFind(left) is { } computed
-            ? conditions.Looked(
-                Clause.Always, () => new Clause($"{computed} {sign} {conditions.Parameters.Add(Plain(value))}"), quoted)
+            ? Examined(computed, () => new Clause($"{computed} {sign} {conditions.Parameters.Add(Plain(value))}"), quoted, most)
             : null;
 
     /// <summary>
@@ -83,8 +95,8 @@ internal sealed class ComputedTranslator(ConditionTranslator conditions, Element
     /// <summary>Translates membership of such a value in a list; null if the expression is none.</summary>
     public Clause? TryIn(Expression item, System.Collections.IEnumerable values, Expression quoted) =>
         TryFind(item) is { } computed
-            ? conditions.Looked(
-                Clause.Always,
+            ? Examined(
+                computed,
                 () => new Clause($"{computed} in ({conditions.Parameters.Add(values.Cast<object?>().Select(Plain))})"), quoted)
             : null;
 
@@ -92,6 +104,18 @@ internal sealed class ComputedTranslator(ConditionTranslator conditions, Element
     public static bool IsTime(Type type) =>
         (Nullable.GetUnderlyingType(type) ?? type) is var time
         && (time == typeof(DateTime) || time == typeof(DateTimeOffset) || time == typeof(DateOnly) || time == typeof(TimeOnly));
+
+    /// <summary>Returns a condition on such a value, which documents are examined for if the index does not have it.</summary>
+    private Clause Examined(string computed, Func<Clause> condition, Expression quoted, Func<Clause>? most = null) =>
+        conditions.IsFilter || IsField(computed)
+            ? condition()
+            : conditions.Looked(most?.Invoke() ?? Clause.Always, condition, quoted);
+
+    /// <summary>Whether a value is a field: it is of the document, not of an element or of elements that meet a condition.</summary>
+    private bool IsField(string computed) =>
+        computes
+        && !computed.Contains("[]", StringComparison.Ordinal)
+        && !computed.Contains(" as ", StringComparison.Ordinal);
 
     private string? Call(string function, Expression member) =>
         conditions.Paths.TryFind(member) is { IsRoot: false, IsId: false } path ? $"{function}({path.Text})" : null;

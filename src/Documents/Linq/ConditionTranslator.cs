@@ -17,12 +17,15 @@ internal sealed class ConditionTranslator
     private readonly ComputedTranslator _computed;
     private readonly FlagsTranslator _flags;
 
-    public ConditionTranslator(PathTranslator paths, ParameterBag parameters)
+    /// <param name="paths">Translates members.</param>
+    /// <param name="parameters">Receives the values.</param>
+    /// <param name="computes">Whether the index computes fields, as those that queries make do.</param>
+    public ConditionTranslator(PathTranslator paths, ParameterBag parameters, bool computes)
     {
         Paths = paths;
         Parameters = parameters;
         var elements = new ElementTranslator(this);
-        _computed = new ComputedTranslator(this, elements);
+        _computed = new ComputedTranslator(this, elements, computes);
         _flags = new FlagsTranslator(this);
         _methods = new MethodTranslator(this, elements, _computed, _flags);
     }
@@ -33,6 +36,9 @@ internal sealed class ConditionTranslator
 
     /// <summary>Whether conditions are for <c>filter</c>, which evaluates documents and their elements one by one.</summary>
     public bool IsFilter { get; private set; }
+
+    /// <summary>Returns what a computed value is called as a field of the index; null if the index does not have it.</summary>
+    public string? Computed(Expression expression) => _computed.TryFindField(expression);
 
     /// <summary>Translates a condition on the document.</summary>
     public Clause Of(DocumentLambda lambda)
@@ -254,12 +260,9 @@ internal sealed class ConditionTranslator
 
         if (DefaultedMember.Of(left) is { } defaulted)
             return Of(defaulted.With(operand => Expression.MakeBinary(type, operand, right)));
-        if (LengthOf(left) is { } array && value is not null)
-            return Convert.ToInt64(value, CultureInfo.InvariantCulture) >= MaxCompared
-                ? Looked(
-                    HasAtLeast(array, IsUpwards(type) ? MaxCompared : 0, node),
-                    () => new Clause($"count({array.Text}) {SignOf(type)} {Parameters.Add(value)}"), node)
-                : OfLength(array, Convert.ToInt64(value, CultureInfo.InvariantCulture), type, node);
+        if (LengthOf(left) is { } array && value is not null
+            && Convert.ToInt64(value, CultureInfo.InvariantCulture) is < MaxCompared and var length)
+            return OfLength(array, length, type, node);
         if (left is MemberExpression { Member.Name: "UtcDateTime", Expression: { } moment } && value is DateTime time
             && DocumentPath.IsOffset(moment.Type))
             (left, value) = (moment, new DateTimeOffset(DateTime.SpecifyKind(time, DateTimeKind.Utc)));
@@ -281,9 +284,6 @@ internal sealed class ConditionTranslator
                     : "An index has the members as they are stored, not what is computed of them. Store the result as a member "
                         + "of its own, or compare the members themselves.");
     }
-
-    private static bool IsUpwards(ExpressionType type) =>
-        type is ExpressionType.GreaterThan or ExpressionType.GreaterThanOrEqual or ExpressionType.Equal;
 
     /// <summary>Translates the comparison of two members of one document.</summary>
     private Clause OfMembers(Expression left, Expression right, ExpressionType type, BinaryExpression node)
@@ -463,8 +463,7 @@ internal sealed class ConditionTranslator
             _ => throw Refusal.Of(node, "Compare with a year from 1 to 9998, or with a day without a time."),
         };
         if (DocumentPath.IsOffset(moment.Type))
-            return Looked(IsFilter ? Clause.Always : Near(path, type, from, to, node), () => _computed.TryCompare(
-                left, SignOf(type), value, node) ?? Clause.Never, node); // never null: a part of a time
+            return _computed.TryCompare(left, SignOf(type), value, node, () => Near(path, type, from, to, node));
         bool isDay = moment.Type == typeof(DateOnly);
         Clause Stands(ExpressionType sign, DateTime time) =>
             Range(path, sign, isDay ? DateOnly.FromDateTime(time) : time, node);

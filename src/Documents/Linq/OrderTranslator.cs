@@ -15,13 +15,15 @@ internal static class OrderTranslator
         "Times with an offset are stored as text, so one moment is another text for each offset. Store its UtcDateTime as a "
         + "member of its own and group by that.";
 
-    public static string Of(PathTranslator paths, DocumentLambda key, bool descending)
+    public static string Of(ConditionTranslator conditions, DocumentLambda key, bool descending)
     {
+        PathTranslator paths = conditions.Paths;
         paths.EnterDocument(key);
+        string direction = descending ? " desc" : "";
         if (paths.TryFind(key.Body) is not { IsRoot: false } path)
-            throw Refusal.Of(
+            return conditions.Computed(key.Body) is { } computed ? $"{computed}{direction}" : throw Refusal.Of(
                 key.Body,
-                "An order is by members as they are stored. Store what is to be sorted by as a member of its own, or sort what "
+                "An order is by members as they are stored, the length of a text, and parts of a time. Store what is to be sorted by as a member of its own, or sort what "
                     + "ToListAsync() gives.");
         Type type = Nullable.GetUnderlyingType(path.Type) ?? path.Type;
         bool isNamed = key.Body is MethodCallExpression { Method.Name: "ToString" };
@@ -40,7 +42,7 @@ internal static class OrderTranslator
                     + $"meant, or store a number.");
         bool isNumberedId = path.IsId && (type == typeof(int) || type == typeof(long));
         if (isNumberedId)
-            return $"{path.Text} as alphaNumeric{(descending ? " desc" : "")}";
+            return $"{path.Text} as alphaNumeric{direction}";
         string kind = path.IsId || isNamed ? "" : type.IsEnum ? " as long" : Type.GetTypeCode(type) switch
         {
             TypeCode.SByte or TypeCode.Byte or TypeCode.Int16 or TypeCode.UInt16 or TypeCode.Int32 or TypeCode.UInt32
@@ -48,7 +50,6 @@ internal static class OrderTranslator
             TypeCode.UInt64 or TypeCode.Single or TypeCode.Double or TypeCode.Decimal => " as double",
             _ => path.IsExtreme ? " as string" : "",
         };
-        string direction = descending ? " desc" : "";
         // Doubles round whole numbers beyond 2^53, and longs end at 2^63: together they tell most numbers apart.
         return Type.GetTypeCode(type) == TypeCode.UInt64 && kind.Length > 0
             ? $"{path.Text} as long{direction}, {path.Text} as double{direction}"

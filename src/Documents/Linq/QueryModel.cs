@@ -111,7 +111,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     {
         DocumentLambda member = OnDocument(key);
         return OrderBy(
-            (t, isReversed) => OrderTranslator.Of(t.Paths, member, descending != isReversed), isFirst);
+            (t, isReversed) => OrderTranslator.Of(t.Conditions, member, descending != isReversed), isFirst);
     }
 
     public QueryModel OrderBy(Func<Translation, string> order, bool isFirst) => OrderBy(
@@ -217,7 +217,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
             || (Nullable.GetUnderlyingType(path.Type) ?? path.Type) != type)
             return null;
         QueryModel first = OfNull(isNull: false)
-            .OrderBy(t => OrderTranslator.Of(t.Paths, member, descending), isFirst: true)
+            .OrderBy(t => OrderTranslator.Of(t.Conditions, member, descending), isFirst: true)
             .Page(0, 1) with
         { Projection = member };
         return Nullable.GetUnderlyingType(path.Type) is not null
@@ -334,7 +334,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
 
     private Translation Begin()
     {
-        var translation = new Translation(Session, DocumentType);
+        var translation = new Translation(Session, DocumentType, computes: IndexName is null);
         if (Group is { } group)
             translation.Paths.EnterGroup(group);
         return translation;

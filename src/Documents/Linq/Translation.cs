@@ -6,11 +6,14 @@ namespace Treepie.Linq;
 /// </summary>
 internal sealed class Translation : IDisposable
 {
-    public Translation(IQuerySession session, Type documentType)
+    /// <param name="session">The session, which knows the ids and JSON of documents.</param>
+    /// <param name="documentType">The type of the documents.</param>
+    /// <param name="computes">Whether the index is made by queries, which compute fields too.</param>
+    public Translation(IQuerySession session, Type documentType, bool computes)
     {
         Paths = new PathTranslator(session, documentType);
         Parameters = new ParameterBag(session.Json);
-        Conditions = new ConditionTranslator(Paths, Parameters);
+        Conditions = new ConditionTranslator(Paths, Parameters, computes);
         Methods = new RqlMethodTranslator(Conditions);
     }
 

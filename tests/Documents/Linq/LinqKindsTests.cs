@@ -115,6 +115,11 @@ public sealed class LinqKindsTests : IDisposable
         await Order(p => p.Ratio);
         await Order(p => p.Weight);
         await Order(p => p.IsFragile);
+        await Order(p => p.Utc.Month);
+        await Order(p => p.Utc.DayOfWeek);
+        await Order(p => p.At.Hour);
+        await Order(p => p.Day.DayOfYear);
+        await Order(p => p.Boxes.Count);
 
         // characters are sorted as texts, without case
         using DocumentSession session = _database.OpenSession();

@@ -171,24 +171,31 @@ public sealed class LinqTranslationTests : IDisposable
     }
 
     [Fact]
-    public void What_is_computed_of_a_member_is_looked_at_in_documents()
+    public void What_is_computed_of_a_member_is_a_field_or_looked_at_in_documents()
     {
         Assert.Equal(
-            "from Orders where Number = $p0 filter length(City) > $p1",
+            "from Orders where Number = $p0 and length(City) > $p1",
             _session.Query<Order>().Where(o => o.Number == 3 && o.City!.Length > 5).ToRql().Text);
         Assert.Equal(
-            "from Orders filter month(OrderedAt) = $p0 and dayOfWeek(OrderedAt) in ($p1)",
+            "from Orders where month(OrderedAt) = $p0 and dayOfWeek(OrderedAt) in ($p1)",
             _session.Query<Order>().Where(o => o.OrderedAt.Month == 5)
                 .Where(o => new[] { DayOfWeek.Monday }.AsEnumerable().Contains(o.OrderedAt.DayOfWeek)).ToRql().Text);
         Assert.Equal(
-            "from Orders where utc(SeenAt) >= $p0 and utc(SeenAt) < $p1 filter year(SeenAt) = $p2",
+            "from Orders where year(SeenAt) = $p0",
             _session.Query<Order>().Where(o => o.SeenAt.Year == 2024).ToRql().Text);
+        Assert.Equal(
+            "from index 'Orders' where utc(SeenAt) >= $p0 and utc(SeenAt) < $p1 filter year(SeenAt) = $p2",
+            _session.Query<Order>("Orders").Where(o => o.SeenAt.Year == 2024).ToRql().Text);
+        Assert.Equal(
+            "from Orders order by length(City) desc, month(OrderedAt), count(Lines)",
+            _session.Query<Order>().OrderByDescending(o => o.City!.Length).ThenBy(o => o.OrderedAt.Month)
+                .ThenBy(o => o.Lines.Count).ToRql().Text);
         Assert.Equal(
             "from Orders where Marks > $p0 filter count(Marks as _e0, _e0 > $p1) >= $p2",
             _session.Query<Order>().Where(o => o.Marks.Count(m => m > 3) >= 2).ToRql().Text
                 .Replace("Marks[]", "Marks", StringComparison.Ordinal));
         Assert.Equal(
-            "from Orders where exists(Lines[63]) filter count(Lines) > $p0",
+            "from Orders where count(Lines) > $p0",
             _session.Query<Order>().Where(o => o.Lines.Count > 100).ToRql().Text);
         Assert.Equal(
             "from Orders filter length(City) > day(OrderedAt)",
