@@ -176,7 +176,8 @@ public sealed class AttachmentsEndpointsTests
             Assert.Equal(HttpStatusCode.OK, read.StatusCode);
             await using Stream content = await read.Content.ReadAsStreamAsync(TestServer.Cancelled);
             string hash = Convert.ToBase64String(
-                await SHA256.HashDataAsync(content, TestServer.Cancelled).AsTask().WaitAsync(Eventually.Patience));
+                await SHA256.HashDataAsync(content, TestServer.Cancelled).AsTask()
+                    .WaitAsync(Eventually.Patience, TestServer.Cancelled));
             Assert.Equal(read.Headers.GetValues("Attachment-Hash").Single(), hash);
             return hash;
         }
