@@ -111,7 +111,7 @@ internal sealed class ComputedTranslator(ConditionTranslator conditions, Element
             ? condition()
             : conditions.Looked(most?.Invoke() ?? Clause.Always, condition, quoted);
 
-    /// <summary>Whether a value is a field: it is of the document, not of an element or of elements that meet a condition.</summary>
+    /// <summary>Whether a value is a field: of the document, not of an element or of elements that meet a condition.</summary>
     private bool IsField(string computed) =>
         computes
         && !computed.Contains("[]", StringComparison.Ordinal)

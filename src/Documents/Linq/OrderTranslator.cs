@@ -23,8 +23,8 @@ internal static class OrderTranslator
         if (paths.TryFind(key.Body) is not { IsRoot: false } path)
             return conditions.Computed(key.Body) is { } computed ? $"{computed}{direction}" : throw Refusal.Of(
                 key.Body,
-                "An order is by members as they are stored, the length of a text, and parts of a time. Store what is to be sorted by as a member of its own, or sort what "
-                    + "ToListAsync() gives.");
+                "An order is by members as they are stored, the length of a text, and parts of a time. Store what else is to be "
+                    + "sorted by as a member of its own, or sort what ToListAsync() gives.");
         Type type = Nullable.GetUnderlyingType(path.Type) ?? path.Type;
         bool isNamed = key.Body is MethodCallExpression { Method.Name: "ToString" };
         if (type.IsEnum && !isNamed && !IsNumber(paths, type))
