@@ -79,7 +79,8 @@ internal static class ShellCommand
             return await QueryFormats.WriteAsync(shell, source, format, new QueryText(rql), MostRows, cancellationToken);
         }
         catch (Exception error)
-            when (error is ServerException { IsMissingDatabase: false } or TreepieException or InvalidDataException)
+            when (error is ServerException { IsMissingDatabase: false } or HttpRequestException or TreepieException
+                or InvalidDataException)
         {
             await shell.Error.WriteLineAsync(error.Message);
             return ExitCode.Failure;
@@ -96,7 +97,7 @@ internal static class ShellCommand
             if (editor is null && shell.CanAsk)
                 await shell.Error.WriteAsync(prompt + " ");
             if ((editor is null ? shell.ReadLine() : await editor.ReadAsync(prompt, cancellationToken)) is not { } line)
-                return read.Length == 0 ? null : read;
+                return read.Length == 0 || editor is not null ? null : read; // at a keyboard it is abandoned
             if (!line.EndsWith('\\'))
                 return (read + line).Trim();
             read += line[..^1] + " ";

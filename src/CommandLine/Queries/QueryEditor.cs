@@ -5,7 +5,7 @@ namespace Treepie.CommandLine.Queries;
 
 /// <summary>
 /// Reads queries from the keyboard: the line can be edited, earlier ones come back with the arrow keys, Tab completes
-/// (<see cref="QueryCompletion"/>), and Ctrl-D on an empty line ends the input.
+/// (<see cref="QueryCompletion"/>), Ctrl-C empties the line, and Ctrl-D on an empty line ends the input.
 /// </summary>
 internal sealed class QueryEditor
 {
@@ -23,6 +23,7 @@ internal sealed class QueryEditor
         };
         _editor.KeyBindings.Add(ConsoleKey.UpArrow, () => new PreviousHistoryCommand());
         _editor.KeyBindings.Add(ConsoleKey.DownArrow, () => new NextHistoryCommand());
+        _editor.KeyBindings.Add(ConsoleKey.C, ConsoleModifiers.Control, () => new EmptyLine());
         _editor.KeyBindings.Add(ConsoleKey.D, ConsoleModifiers.Control, () => new EndOfInput());
     }
 
@@ -37,7 +38,17 @@ internal sealed class QueryEditor
     public async Task<string?> ReadAsync(string prompt, CancellationToken cancellationToken)
     {
         _prompt.Text = prompt;
-        string? line = await _editor.ReadLine(cancellationToken);
+        string? line;
+        Console.TreatControlCAsInput = true; // elsewhere it ends what runs
+        try
+        {
+            line = await _editor.ReadLine(cancellationToken);
+        }
+        finally
+        {
+            Console.TreatControlCAsInput = false;
+        }
+
         if (!string.IsNullOrWhiteSpace(line))
             _editor.History.Add(line);
         return line;
@@ -48,6 +59,15 @@ internal sealed class QueryEditor
         public string Text { get; set; } = "";
 
         public (Markup Markup, int Margin) GetPrompt(ILineEditorState state, int line) => (new Markup(Markup.Escape(Text)), 1);
+    }
+
+    private sealed class EmptyLine : LineEditorCommand
+    {
+        public override void Execute(LineEditorContext context)
+        {
+            context.Buffer.Clear(0, context.Buffer.Length);
+            context.Buffer.Move(0);
+        }
     }
 
     private sealed class EndOfInput : LineEditorCommand

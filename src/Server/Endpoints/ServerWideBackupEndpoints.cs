@@ -73,7 +73,7 @@ internal static class ServerWideBackupEndpoints
             json.WriteNumber("TaskId", task.Id);
             json.WriteNumber("RaftCommandIndex", task.Id); // clients require a number other than 0
             json.WriteStartArray("DatabasesWithoutTask");
-            foreach (LackingDatabase database in put.Lacking)
+            foreach (LackingDatabase database in put.Lacking.Where(one => put.Task.Covers(one.Name)))
             {
                 json.WriteStartObject();
                 json.WriteString("Name", database.Name);

@@ -42,6 +42,9 @@ public sealed class ComputedOrderTests : IAsyncLifetime
     [InlineData("where year(At) > 0 order by year(At) desc, month(At)", "2,1,3")]
     [InlineData("where year(At) > 0 order by hour(At)", "3,2,1")]
     [InlineData("where year(At) > 0 order by date(At) desc", "2,3,1")]
+    [InlineData("order by date(At) desc, id()", "2,3,1,4,5,6")] // what is no time is null
+    [InlineData("order by utc(At), id()", "4,5,6,1,3,2")]
+    [InlineData("where date(At) = null or length(Name) = null order by id()", "4,5,6")]
     [InlineData("order by count(Lines), id() as alphaNumeric", "3,5,4,6,1,2")]
     [InlineData("order by count('Lines') desc, id() as alphaNumeric", "2,1,4,6,3,5")]
     [InlineData("order by count(Lines[].In) desc, id() as alphaNumeric limit 2", "1,2")]

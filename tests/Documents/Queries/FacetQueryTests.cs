@@ -85,6 +85,17 @@ public sealed class FacetQueryTests : IAsyncLifetime
         Assert.Equal("""[{"Range":"Price \u003C 1","Count":0}]""", nothing.Rows[1]["Values"]!.ToJsonString());
     }
 
+    [Fact]
+    public async Task Facets_of_a_document_name_functions_of_fields_too()
+    {
+        await _database.PutAsync(
+            "facets/f", """{"Facets":[{"FieldName":"length(Make)"}],"RangeFacets":[{"Ranges":["count(Tags) > 1"]}]}""", "Facets");
+        Answer answer = await _database.AskAsync("from Cars select facet(id('facets/f'))");
+        Assert.Equal(
+            """[{"Range":"5","Count":3},{"Range":"NULL_VALUE","Count":1}]""", answer.Rows[0]["Values"]!.ToJsonString());
+        Assert.Equal(1, (int)answer.Rows[1]["Values"]![0]!["Count"]!);
+    }
+
     [Theory]
     [InlineData("from Cars select facet(Make), Price", "beside other facets only")]
     [InlineData("from Cars select distinct facet(Make)", "'distinct'")]

@@ -123,6 +123,25 @@ public sealed class TimeSeriesQueryTests : IDisposable
                 Numbers(group, "Top")[0])));
     }
 
+    [Theory]
+    [InlineData("1 month", "02:00")]
+    [InlineData("1 month", "-05:30")]
+    [InlineData("1 year", "00:00:01")]
+    [InlineData("9998 years", "-00:00:01")]
+    [InlineData("1 hour", "02:00")]
+    public async Task Offsets_beyond_the_ends_of_time_stop_there(string period, string offset)
+    {
+        await WriteAsync(batch => batch.Put("people/1", """{"@metadata":{"@collection":"People"}}"""u8).TimeSeries(
+            "people/1", "Heartrate",
+            [
+                new TimeSeriesPoint(new DateTime(1, 1, 1, 0, 30, 0, DateTimeKind.Utc), [1]),
+                new TimeSeriesPoint(new DateTime(9999, 12, 31, 23, 59, 59, DateTimeKind.Utc), [2]),
+            ]));
+        JsonElement[] groups = await GroupsAsync(
+            $"from People select timeseries(from Heartrate group by '{period}' select sum() offset '{offset}') as S");
+        Assert.Equal(3, groups.Sum(static group => Numbers(group, "Sum")[0]));
+    }
+
     [Fact]
     public async Task Gaps_are_filled_as_asked()
     {

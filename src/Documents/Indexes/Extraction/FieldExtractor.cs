@@ -255,8 +255,10 @@ internal sealed class FieldExtractor
                     VectorObject(target, reader);
                 else if (!target.HasTerms)
                     Refuse(target, "an object");
-                else
+                else if (target.IsComputed)
                     Uncomputed(target);
+                else
+                    batch.AddOpaque(target.Field);
 
             if (!isSearched)
                 return;
@@ -302,18 +304,18 @@ internal sealed class FieldExtractor
             else if (target.Kind == AutoIndexFieldKind.Utc || target.Function is not { } function)
                 Uncomputed(target);
             else if (function(System.Text.Encoding.UTF8.GetString(utf8)) is not { } made)
-                batch.AddOpaque(target.Field);
+                batch.AddNull(target.Field);
             else if (made.Text is { } text)
                 batch.AddText(target.Field, System.Text.Encoding.UTF8.GetBytes(text));
             else
                 batch.AddLong(target.Field, made.Number);
         }
 
-        /// <summary>Adds a value of which the function makes nothing. Elements are counted where they stand.</summary>
+        /// <summary>Adds null for a value of which the function makes nothing. Elements are counted where they stand.</summary>
         private void Uncomputed(FieldTarget target)
         {
             if (target.Kind != AutoIndexFieldKind.Count)
-                batch.AddOpaque(target.Field);
+                batch.AddNull(target.Field);
         }
 
         private void Wkt(FieldTarget target, ReadOnlySpan<byte> utf8)

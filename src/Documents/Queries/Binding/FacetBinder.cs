@@ -274,8 +274,7 @@ internal sealed class FacetBinder(
                 continue;
             }
 
-            string field =
-                fields.Field(new LiteralExpression(position, LiteralKind.String, name), AutoIndexFieldKind.Value).SchemaName;
+            string field = fields.Field(OperandOf(name, position), AutoIndexFieldKind.Value).SchemaName;
             var terms = new FacetQuery { Field = field, Aggregates = [.. sums.Select(sum => sum.Field)] };
             Add(
                 new BoundFacet(
@@ -303,6 +302,17 @@ internal sealed class FacetBinder(
         if (_facets.Count == before)
             throw RqlErrors.At(
                 query.Text, position, $"The document '{id}' has no facets: expected are members 'Facets' and 'RangeFacets'.");
+    }
+
+    /// <summary>The field of a facet, or a function of a field.</summary>
+    private static Expression OperandOf(string name, int position)
+    {
+        var path = new LiteralExpression(position, LiteralKind.String, name);
+        int bracket = name.IndexOf('(', StringComparison.Ordinal);
+        return bracket > 0 && name.EndsWith(')') && ComputedKinds.Find(name[..bracket]) is not null
+            ? new MethodExpression(
+                position, name[..bracket], [new MethodArgument(path with { Text = name[(bracket + 1)..^1].Trim() }, null)])
+            : path;
     }
 
     private Expression ParseRange(JsonElement range, string id, int position)

@@ -60,15 +60,15 @@ internal readonly struct FilterValue
     public static FilterValue Of(long number) => new(JsonValueKind.Number, number, number);
 
     /// <summary>
-    /// Returns what a function makes of a text that was taken as it stands; null stays null. All else, and a text of which the
-    /// function makes nothing, equals nothing.
+    /// Returns what a function makes of a text that was taken as it stands; null of all else, and of a text of which the function
+    /// makes nothing.
     /// </summary>
     public FilterValue Map(Func<string, FilterValue?> function) =>
-        _kind == JsonValueKind.Null ? this : (Text is { } text ? function(text) : null) ?? new FilterValue(JsonValueKind.Object);
+        (Text is { } text ? function(text) : null) ?? new FilterValue(JsonValueKind.Null);
 
     /// <summary>
-    /// Returns the moment of a time that was taken as it stands; null stays null, and so does a given text, with which moments
-    /// are compared as texts. All else equals nothing.
+    /// Returns the moment of a time that was taken as it stands. A given text that is no time stays as it is: moments are compared
+    /// with it as texts. All else becomes null.
     /// </summary>
     public FilterValue ToMoment(bool isGiven) =>
         isGiven && Text is not null && UtcTime.Of(Text) is null

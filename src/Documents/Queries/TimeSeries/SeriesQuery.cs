@@ -155,7 +155,7 @@ internal sealed record SeriesQuery(string Name)
 
         bool TakeHead(TimeSeriesSegment segment)
         {
-            (long first, long last) = (segment.FirstTicks + Offset, segment.LastTicks + Offset);
+            (long first, long last) = (Moved(segment.FirstTicks), Moved(segment.LastTicks));
             if (Period is { } grouped && grouped.Floor(first) != grouped.Floor(last))
                 return false;
             GroupOf(first, null).Add(segment, Offset);
@@ -288,7 +288,7 @@ internal sealed record SeriesQuery(string Name)
             {
                 if (reader.Ticks < from)
                     continue;
-                entry.Ticks = Math.Clamp(reader.Ticks + Offset, 0, DateTime.MaxValue.Ticks);
+                entry.Ticks = Moved(reader.Ticks);
                 entry.Count = reader.Values.Length;
                 reader.Values.CopyTo(entry.Values);
                 entry.Tag = reader.Tag;
@@ -297,6 +297,9 @@ internal sealed record SeriesQuery(string Name)
             }
         }
     }
+
+    /// <summary>Moves a time by the offset, within the range of times.</summary>
+    private long Moved(long ticks) => Math.Clamp(ticks + Offset, 0, DateTime.MaxValue.Ticks);
 
     private static void WriteTime(Utf8JsonWriter json, ReadOnlySpan<byte> name, long ticks)
     {
