@@ -91,8 +91,7 @@ public sealed class FacetQueryTests : IAsyncLifetime
         await _database.PutAsync(
             "facets/f", """{"Facets":[{"FieldName":"length(Make)"}],"RangeFacets":[{"Ranges":["count(Tags) > 1"]}]}""", "Facets");
         Answer answer = await _database.AskAsync("from Cars select facet(id('facets/f'))");
-        Assert.Equal(
-            """[{"Range":"5","Count":3},{"Range":"NULL_VALUE","Count":1}]""", answer.Rows[0]["Values"]!.ToJsonString());
+        Assert.Equal("""[{"Range":"5","Count":3}]""", answer.Rows[0]["Values"]!.ToJsonString());
         Assert.Equal(1, (int)answer.Rows[1]["Values"]![0]!["Count"]!);
     }
 
