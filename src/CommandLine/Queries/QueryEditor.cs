@@ -19,7 +19,9 @@ internal sealed class QueryEditor
             keywords.AddWord(word, new Style(Color.Blue));
         _editor = new LineEditor(console)
         {
-            Completion = new QueryCompletion(source), Highlighter = keywords, Prompt = _prompt,
+            Completion = new QueryCompletion(source),
+            Highlighter = keywords,
+            Prompt = _prompt,
         };
         _editor.KeyBindings.Add(ConsoleKey.UpArrow, () => new PreviousHistoryCommand());
         _editor.KeyBindings.Add(ConsoleKey.DownArrow, () => new NextHistoryCommand());

@@ -67,8 +67,8 @@ internal readonly struct FilterValue
         (Text is { } text ? function(text) : null) ?? new FilterValue(JsonValueKind.Null);
 
     /// <summary>
-    /// Returns the moment of a time that was taken as it stands. A given text that is no time stays as it is: moments are compared
-    /// with it as texts. All else becomes null.
+    /// Returns the moment of a time that was taken as it stands. A given text that is no time stays as it is: moments are
+    /// compared with it as texts. All else becomes null.
     /// </summary>
     public FilterValue ToMoment(bool isGiven) =>
         isGiven && Text is not null && UtcTime.Of(Text) is null
