@@ -118,13 +118,29 @@ public sealed class ExaminedConditionTests : IAsyncLifetime
     }
 
     [Theory]
-    [InlineData("from Docs where N = 1 or A = »B", "Under 'or' and 'not'")]
-    [InlineData("from Docs where N = 1 and not A = »B", "Under 'or' and 'not'")]
-    [InlineData("from Docs where N = 1 and (A = »B or N = 2)", "write it behind 'filter'")]
+    [InlineData("N = 1 or A = B")]
+    [InlineData("N > 1 and not A = B")]
+    [InlineData("N = 1 and (A = B or N = 2)")]
+    [InlineData("true and not (A = B or year(At) = 1998)")]
+    [InlineData("(A < B and N < 3) or (A = B and not N = 1) or any(Lines as l, l.Q > 1)")]
+    [InlineData("N = 1 or count(Lines as l, l.Q > 1) = 1")]
+    [InlineData("startsWith(A, 'x') or exact(A = B) or N in (2, 3)")]
+    public async Task What_or_and_not_join_with_it_is_examined_too(string condition)
+    {
+        Answer answer = await _database.AskAsync($"from Docs where {condition} order by N as long");
+        Answer filtered = await _database.AskAsync($"from Docs order by N as long filter {condition}");
+        Assert.Equal(filtered.Ids, answer.Ids);
+        Assert.Equal(filtered.Total, answer.Total);
+        Assert.NotEmpty(answer.Ids);
+    }
+
+    [Theory]
+    [InlineData("from Docs where search(A, 'x') or A = »B", "but for what an index alone can tell")]
+    [InlineData("from Docs where N = 1 and not (boost(N = 2, 3) and A = »B)", "but for what an index alone can tell")]
     [InlineData("from Docs where boost(A = »B, 2)", "write it behind 'filter'")]
-    [InlineData("from Docs as d where N = 1 or »counter(d, 'Likes') > 3", "Under 'or' and 'not'")]
+    [InlineData("from Docs as d where lucene(A, 'x') or »counter(d, 'Likes') > 3", "but for what an index alone can tell")]
     [InlineData("from Docs where A = B filter N > 1 filter_limit »5", "A compared with B (a field; a text is written in quotes)")]
-    [InlineData("from Docs where N = 1 or »count(Lines as l, l.Q > 1) = 1", "Under 'or' and 'not'")]
+    [InlineData("from Docs where search(A, 'x') or »count(Lines as l, l.Q > 1) = 1", "but for what an index alone can tell")]
     [InlineData("from Docs where »count(Lines as l, l.Q > 1) = 1 select suggest(A, 'x')", "what its map computes")]
     [InlineData("from Docs where A = »B select suggest(A, 'x')", "no documents are examined: ask an index for a field")]
     [InlineData("from Docs where »counter('Likes') > 3 select suggest(A, 'x')", "'Heartrate', …)) and ask it.")]

@@ -10,8 +10,8 @@ namespace Treepie.Queries.Binding;
 
 /// <summary>
 /// Conditions of WHERE that no index answers: comparisons of fields with one another, values that are computed of documents, and
-/// counters. Those that must all hold are moved to FILTER, which examines documents one by one; others are refused when they are
-/// bound.
+/// counters. They are moved to FILTER, which examines documents one by one, with all that OR and NOT join them with; with what only
+/// an index can tell, they are refused when they are bound.
 /// </summary>
 internal static class ExaminedConditions
 {
@@ -20,8 +20,8 @@ internal static class ExaminedConditions
     /// <summary>What errors say about conditions that are not moved.</summary>
     public static string WayOut(RqlQuery query) => Suggests(query)
         ? $"With 'suggest()' no documents are examined: ask an index for a field that computes it {IndexExample}."
-        : "In queries that only read, documents are examined for a condition of its own among those that 'and' joins. Under 'or' "
-            + "and 'not', and to change what is found, write it behind 'filter'.";
+        : "In queries that only read, documents are examined for such a condition, and for all that 'or' and 'not' join with it, "
+            + "but for what an index alone can tell, like search(). To change what is found, write it behind 'filter'.";
 
     /// <summary>Whether a query asks for facets or suggestions, not for documents.</summary>
     public static bool ReturnsCounts(RqlQuery query) => query.Select is { } select
@@ -94,7 +94,20 @@ internal static class ExaminedConditions
             when method.Is("startsWith") || method.Is("endsWith") || method.Is("regex") =>
             Unanswered(query, index, operand),
         MethodExpression method when method.Is(FilterBuilder.AnyMethod) || IsDeclared(query, method) => $"'{method.Name}()'",
+        AndExpression or OrExpression or NotExpression when IsExaminable(query, condition) =>
+            ExpressionTree.Parts(condition).Select(part => ReasonOf(query, index, part))
+                .FirstOrDefault(static reason => reason is not null),
         _ => null,
+    };
+
+    /// <summary>Whether documents can be examined for a condition, which an index alone cannot tell.</summary>
+    private static bool IsExaminable(RqlQuery query, Expression condition) => condition switch
+    {
+        AndExpression or OrExpression or NotExpression =>
+            ExpressionTree.Parts(condition).All(part => IsExaminable(query, part)),
+        MethodExpression method => FilterBuilder.Methods.Contains(method.Name, StringComparer.OrdinalIgnoreCase)
+            || IsDeclared(query, method),
+        _ => true,
     };
 
     /// <summary>Returns what is computed of documents; null if an index that queries make has it as a field.</summary>

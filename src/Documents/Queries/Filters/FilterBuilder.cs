@@ -15,6 +15,9 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
     /// <summary>The method that requires one array element to match a condition.</summary>
     public const string AnyMethod = "any";
 
+    /// <summary>The names of all conditions that are called by a name.</summary>
+    public static IReadOnlyList<string> Methods { get; } = [AnyMethod, "exact", "exists", "startsWith", "endsWith", "regex"];
+
     /// <summary>The timeout of one regular-expression match, the same as in scripts.</summary>
     private static readonly TimeSpan _maxRegexTime = TimeSpan.FromMilliseconds(100);
 
