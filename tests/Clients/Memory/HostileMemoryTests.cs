@@ -89,9 +89,18 @@ public sealed class HostileMemoryTests
             .. Enumerable.Range(0, HostileClients).Select(client => AttackAsync(server, client, answers, over.Token)),
         ];
         var beside = new List<double>();
-        for (int i = 0; i < Rounds; i++)
-            beside.Add(await AskAsync(server));
-        await MapsEndAsync(server);
+        try
+        {
+            for (int i = 0; i < Rounds; i++)
+                beside.Add(await AskAsync(server));
+            await MapsEndAsync(server);
+        }
+        catch (HttpRequestException error)
+        {
+            await server.KillAsync();
+            Assert.Fail($"{error.Message}\n{server.Output}"); // what a server says that ends
+        }
+
         await over.CancelAsync();
         await Task.WhenAll(attacks);
         double after = await AskAsync(server);
