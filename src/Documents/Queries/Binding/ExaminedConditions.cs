@@ -10,8 +10,8 @@ namespace Treepie.Queries.Binding;
 
 /// <summary>
 /// Conditions of WHERE that no index answers: comparisons of fields with one another, values that are computed of documents, and
-/// counters. They are moved to FILTER, which examines documents one by one, with all that OR and NOT join them with; with what only
-/// an index can tell, they are refused when they are bound.
+/// counters. They are moved to FILTER, which examines documents one by one, with all that OR and NOT join them with. Together
+/// with what only an index can tell, they are refused when they are bound.
 /// </summary>
 internal static class ExaminedConditions
 {
