@@ -96,9 +96,7 @@ internal sealed class DatabaseClient(ServerClient server, string name)
     /// <summary>Reserves the id of an operation to start: <c>GET operations/next-operation-id</c>.</summary>
     public async Task<long> NextOperationIdAsync(CancellationToken cancellationToken)
     {
-        using HttpResponseMessage response = await server.SendAsync(
-            HttpMethod.Get, _path + "operations/next-operation-id", null, cancellationToken);
-        using JsonDocument answer = await ServerClient.ReadJsonAsync(response, cancellationToken);
+        using JsonDocument answer = await GetAsync("operations/next-operation-id", cancellationToken);
         return answer.RootElement.GetProperty("Id").GetInt64();
     }
 
@@ -125,27 +123,20 @@ internal sealed class DatabaseClient(ServerClient server, string name)
     }
 
     /// <summary>Returns the collections with their sizes: <c>GET collections/stats</c>. The caller disposes it.</summary>
-    public async Task<JsonDocument> CollectionsAsync(CancellationToken cancellationToken)
-    {
-        using HttpResponseMessage response = await server.SendAsync(
-            HttpMethod.Get, _path + "collections/stats", null, cancellationToken);
-        return await ServerClient.ReadJsonAsync(response, cancellationToken);
-    }
+    public Task<JsonDocument> CollectionsAsync(CancellationToken cancellationToken) =>
+        GetAsync("collections/stats", cancellationToken);
 
     /// <summary>Returns the state of all indexes: <c>GET indexes/stats</c>. The caller disposes it.</summary>
-    public async Task<JsonDocument> IndexStatisticsAsync(CancellationToken cancellationToken)
-    {
-        using HttpResponseMessage response = await server.SendAsync(
-            HttpMethod.Get, _path + "indexes/stats", null, cancellationToken);
-        return await ServerClient.ReadJsonAsync(response, cancellationToken);
-    }
+    public Task<JsonDocument> IndexStatisticsAsync(CancellationToken cancellationToken) =>
+        GetAsync("indexes/stats", cancellationToken);
 
     /// <summary>Returns the indexing errors of one index or all: <c>GET indexes/errors</c>. The caller disposes it.</summary>
-    public async Task<JsonDocument> IndexErrorsAsync(string? index, CancellationToken cancellationToken)
+    public Task<JsonDocument> IndexErrorsAsync(string? index, CancellationToken cancellationToken) =>
+        GetAsync("indexes/errors" + (index is null ? "" : "?name=" + Uri.EscapeDataString(index)), cancellationToken);
+
+    private async Task<JsonDocument> GetAsync(string path, CancellationToken cancellationToken)
     {
-        string query = index is null ? "" : "?name=" + Uri.EscapeDataString(index);
-        using HttpResponseMessage response = await server.SendAsync(
-            HttpMethod.Get, _path + "indexes/errors" + query, null, cancellationToken);
+        using HttpResponseMessage response = await server.SendAsync(HttpMethod.Get, _path + path, null, cancellationToken);
         return await ServerClient.ReadJsonAsync(response, cancellationToken);
     }
 

@@ -8,15 +8,15 @@ namespace Treepie.CommandLine.Queries;
 
 /// <summary>
 /// Completes queries while they are typed: words and functions of RQL, collections and indexes behind <c>from</c>, and the fields
-/// that the first documents of the collection have. Names are read once, fields once a collection. Where reading them fails or
-/// takes too long, words of the language are all there is.
+/// of the first documents of the collection. Names are read once, fields once per collection. If reading them fails or takes too
+/// long, only words of the language are offered.
 /// </summary>
 internal sealed partial class QueryCompletion(IQuerySource source) : ITextCompletion
 {
-    /// <summary>How many documents of a collection are read for their fields.</summary>
+    /// <summary>The number of documents read to find the fields of a collection.</summary>
     private const int SampledDocuments = 20;
 
-    /// <summary>Fields of objects in objects are known to this depth.</summary>
+    /// <summary>The depth to which nested objects are searched for fields.</summary>
     private const int MaxDepth = 4;
 
     private static readonly SearchValues<char> _breaks = SearchValues.Create("(,=<>!");
@@ -40,7 +40,7 @@ internal sealed partial class QueryCompletion(IQuerySource source) : ITextComple
     /// <inheritdoc/>
     public IEnumerable<string> GetCompletions(string prefix, string word, string suffix)
     {
-        // a second Tab goes on to the next word that was offered for what had been typed
+        // a second Tab moves on to the next of the words offered
         if (!_offered.Contains(word, StringComparer.Ordinal))
             _offered = [.. Complete(prefix, word)];
         return _offered;
@@ -104,7 +104,7 @@ internal sealed partial class QueryCompletion(IQuerySource source) : ITextComple
         }
     }
 
-    /// <summary>Runs what the terminal waits for, which takes no tasks. Returns null if it failed.</summary>
+    /// <summary>Waits for an answer, as completion is synchronous. Returns null if it fails or takes too long.</summary>
     private static T? Ask<T>(Func<CancellationToken, Task<T>> ask)
         where T : class
     {

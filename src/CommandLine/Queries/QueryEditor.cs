@@ -29,7 +29,7 @@ internal sealed class QueryEditor
         _editor.KeyBindings.Add(ConsoleKey.D, ConsoleModifiers.Control, () => new EndOfInput());
     }
 
-    /// <summary>Creates an editor. Returns null if there is no keyboard, or a terminal that cannot move its cursor.</summary>
+    /// <summary>Creates an editor. Returns null if the input is not a keyboard or the terminal cannot move its cursor.</summary>
     public static QueryEditor? TryCreate(Shell shell, IQuerySource source)
     {
         IAnsiConsole console = shell.ErrorConsole();

@@ -41,8 +41,8 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
     private readonly long _hereUpTo = database.LastEtag;
 
     /// <summary>
-    /// The first 128 bits of the SHA-256 hash of the folded id of each document that was left out, so that its counters and so
-    /// on are left out as well, and, if the value is true, its revisions.
+    /// The documents left out, by the first 128 bits of the SHA-256 hash of their folded ids. Their counters and the like are
+    /// left out as well, and so are their revisions if the value is true.
     /// </summary>
     private readonly Dictionary<UInt128, bool> _leftOutIds = [];
 

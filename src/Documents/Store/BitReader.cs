@@ -8,7 +8,7 @@ internal ref struct BitReader(ReadOnlySpan<byte> bytes)
     private readonly ReadOnlySpan<byte> _bytes = bytes;
     private int _bits;
 
-    /// <summary>The bits that follow, from the highest on: at least 57, with zeros behind the end.</summary>
+    /// <summary>Returns the next bits, left-aligned: at least 57, followed by zeros at the end.</summary>
     public readonly ulong Peek()
     {
         int at = _bits >> 3;
@@ -20,8 +20,8 @@ internal ref struct BitReader(ReadOnlySpan<byte> bytes)
         return last << (_bits & 7);
     }
 
-    /// <summary>Moves on by some bits, at least one.</summary>
-    /// <exception cref="IndexOutOfRangeException">There are not so many.</exception>
+    /// <summary>Skips one or more bits.</summary>
+    /// <exception cref="IndexOutOfRangeException">There are fewer.</exception>
     public void Skip(int count)
     {
         _bits += count;

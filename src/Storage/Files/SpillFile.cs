@@ -67,9 +67,9 @@ internal sealed class SpillFile(DiskFile file, long partBytes) : IDisposable
     }
 
     /// <summary>
-    /// Throws if the system ever failed to write out pages of the file. It counts such pages as written, may drop them, and then
-    /// reads back something else. It knows the error before it drops a page, so whatever was read before a call that does not
-    /// throw was right. Thread-safe, unlike the other members.
+    /// Throws if the operating system has ever failed to write back pages of the file. It may evict such a page and then read
+    /// something else. It reports the error before it evicts a page, so everything read before a call that does not throw was
+    /// correct. Thread-safe, unlike the other members.
     /// </summary>
     /// <exception cref="StorageException">Pages were not written.</exception>
     public void ThrowIfNotWrittenOut()

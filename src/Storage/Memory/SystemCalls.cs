@@ -77,8 +77,8 @@ internal abstract partial class SystemCalls
     }
 
     /// <summary>
-    /// Returns the error of any page of a file that could not be written since the last call, once. Waits for none but the
-    /// first page, if that is being written. Linux only.
+    /// Returns the error if a page of a file could not be written back since the last call. Each error is returned once. Waits
+    /// at most for the first page. Linux only.
     /// </summary>
     public virtual int FindWriteError(SafeFileHandle file)
     {

@@ -405,7 +405,7 @@ internal sealed class DecryptedPages : IDisposable
         }
     }
 
-    /// <summary>Zeroes places whose memory is freed with the addresses, without a system call for each of them.</summary>
+    /// <summary>Zeroes all pages. Their memory is freed with the address range, so no system call per page is needed.</summary>
     private void DropAll(AddressRange range, Dictionary<long, Place> places)
     {
         foreach ((long number, Place place) in places)

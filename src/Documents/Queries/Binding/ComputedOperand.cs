@@ -19,7 +19,7 @@ internal static class ComputedOperand
             ? (kind, path)
             : null;
 
-    /// <summary>Whether an argument is a path. What is counted at one with brackets is in the elements of an array.</summary>
+    /// <summary>Whether an argument is a path. That of <c>count()</c> may not end in brackets.</summary>
     private static bool IsPath(Expression argument, bool mayEndInBrackets) => argument switch
     {
         PathExpression { Segments: [.., { } last] } => mayEndInBrackets || last.Elements.Count == 0,

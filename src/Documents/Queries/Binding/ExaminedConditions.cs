@@ -100,7 +100,7 @@ internal static class ExaminedConditions
         _ => null,
     };
 
-    /// <summary>Whether documents can be examined for a condition, which an index alone cannot tell.</summary>
+    /// <summary>Whether a condition can be evaluated on documents, without an index.</summary>
     private static bool IsExaminable(RqlQuery query, Expression condition) => condition switch
     {
         AndExpression or OrExpression or NotExpression =>

@@ -9,12 +9,12 @@ using Treepie.Store;
 namespace Treepie.Queries.Faceting;
 
 /// <summary>
-/// Hits that <c>filter</c> lets pass, for facets, which are counted by an index: each document is examined once, and those that
-/// pass are the condition of the facets, by id.
+/// Applies <c>filter</c> before facets, which an index counts: each document is examined once, and the ids of those that pass
+/// become a condition of the facets.
 /// </summary>
 internal static class ExaminedHits
 {
-    /// <summary>Examines the hits of a query over one view and one snapshot, which stay those of the caller.</summary>
+    /// <summary>Filters the hits of a query. The caller keeps its view and its snapshot.</summary>
     /// <param name="context">The query with its filter.</param>
     /// <param name="state">The index.</param>
     /// <param name="searcher">Its view.</param>

@@ -1,8 +1,8 @@
 namespace Treepie.Queries.Filters;
 
 /// <summary>
-/// The time that filters and computed values of a query take together, without a script, which is limited; looked at among the
-/// elements of one document too. Not thread-safe.
+/// Limits the time that a query spends on evaluating conditions and computed values on documents, apart from scripts, which have
+/// limits of their own. Also checked between the elements of one document. Not thread-safe.
 /// </summary>
 /// <param name="clock">The clock.</param>
 /// <param name="longest">The limit.</param>
@@ -12,7 +12,7 @@ internal sealed class ExaminationTime(TimeProvider clock, TimeSpan longest, Canc
     private long _begun;
     private TimeSpan _spent;
 
-    /// <summary>Begins to look at a document.</summary>
+    /// <summary>Starts the clock for a document.</summary>
     public void Begin()
     {
         _begun = clock.GetTimestamp();
@@ -20,10 +20,10 @@ internal sealed class ExaminationTime(TimeProvider clock, TimeSpan longest, Canc
             throw Exceeded();
     }
 
-    /// <summary>Ends what <see cref="Begin"/> began.</summary>
+    /// <summary>Stops the clock.</summary>
     public void End() => _spent += clock.GetElapsedTime(_begun);
 
-    /// <summary>Looks at the limit while a document is looked at.</summary>
+    /// <summary>Checks the limit within a document.</summary>
     /// <exception cref="OperationCanceledException">The query was cancelled.</exception>
     /// <exception cref="TimeoutException">The time is spent.</exception>
     public void Check()
