@@ -8,7 +8,8 @@ namespace Treepie.Indexes;
 /// <summary>
 /// Keeps one index up to date with the document log, in the background: reads the changes since the last batch, extracts the
 /// fields, commits them with the etag, and waits for more. Idle while nothing changes. A document that cannot be indexed is
-/// recorded as an error and skipped; a disk error is recorded and retried at the next change.
+/// recorded as an error and skipped; any other error, such as one of the disk, is recorded, and the work is tried again at the
+/// next change or after a pause, which doubles with each failure.
 /// </summary>
 /// <remarks>
 /// An index to which fields are added keeps indexing with its existing fields, and between batches its entries get the new
@@ -16,6 +17,9 @@ namespace Treepie.Indexes;
 /// </remarks>
 internal sealed class DocumentIndexer
 {
+    private static readonly TimeSpan _firstPause = TimeSpan.FromSeconds(1);
+    private static readonly TimeSpan _longestPause = TimeSpan.FromMinutes(1);
+
     private readonly DocumentIndex _index;
     private readonly IndexingContext _context;
     private readonly IndexSwitch _switch;
@@ -28,6 +32,7 @@ internal sealed class DocumentIndexer
     private readonly OutputWriter? _outputs;
     private (long Reached, bool IsComplete)? _unreported;
     private bool _hasWorkedMuch;
+    private TimeSpan _pause = _firstPause;
     private Task _running = Task.CompletedTask;
 
     public DocumentIndexer(DocumentIndex index, IndexingContext context, IndexSwitch onOff, CancellationToken stop)
@@ -125,7 +130,7 @@ internal sealed class DocumentIndexer
         }
         catch (Exception error) when (error is not OperationCanceledException && !stop.IsCancellationRequested)
         {
-            // The outputs remain pending and are retried at the next change.
+            // The outputs remain pending.
             _index.Progress.ReportFault($"Index '{_index.Name}': {error.Message}", _context.TimeProvider.GetUtcNow());
         }
     }
@@ -176,7 +181,6 @@ internal sealed class DocumentIndexer
         }
         catch (Exception error) when (error is not OperationCanceledException && !stop.IsCancellationRequested)
         {
-            // A disk error is reported by the next batch, which is tried at the next change.
             _index.Progress.ReportFault($"Index '{_index.Name}': {error.Message}", _context.TimeProvider.GetUtcNow());
             return true;
         }
@@ -186,16 +190,24 @@ internal sealed class DocumentIndexer
         }
     }
 
-    /// <summary>Waits for a change, or until it is woken.</summary>
+    /// <summary>Waits for a change, until it is woken, or, after an error, for the pause before the next attempt.</summary>
     private async Task WaitAsync(long reached, long woken, CancellationToken stop)
     {
         using var ended = CancellationTokenSource.CreateLinkedTokenSource(stop);
-        Task change = _context.Changes.WaitAsync(reached, ended.Token), wake = _wake.WaitAsync(woken, ended.Token);
-        Task first = await Task.WhenAny(change, wake).ConfigureAwait(false);
+        List<Task> awaited = [_context.Changes.WaitAsync(reached, ended.Token), _wake.WaitAsync(woken, ended.Token)];
+        if (!_index.Progress.IsFaulted)
+            _pause = _firstPause;
+        else
+        {
+            awaited.Add(Task.Delay(_pause, _context.TimeProvider, ended.Token));
+            _pause = TimeSpan.FromTicks(Math.Min(2 * _pause.Ticks, _longestPause.Ticks));
+        }
+
+        Task first = await Task.WhenAny(awaited).ConfigureAwait(false);
         await ended.CancelAsync().ConfigureAwait(false);
         await first.ConfigureAwait(false);
-        Task other = first == change ? wake : change;
-        await other.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
+        foreach (Task other in awaited)
+            await other.ConfigureAwait(ConfigureAwaitOptions.SuppressThrowing);
     }
 
     /// <summary>
@@ -217,7 +229,6 @@ internal sealed class DocumentIndexer
         }
         catch (Exception error) when (error is not OperationCanceledException && !stop.IsCancellationRequested)
         {
-            // On any error, the index continues at the next change and its statistics report the error.
             _index.Progress.ReportFault($"Index '{_index.Name}': {error.Message}", _context.TimeProvider.GetUtcNow());
             return (_context.Changes.LastEtag, true);
         }

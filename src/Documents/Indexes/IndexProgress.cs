@@ -37,7 +37,7 @@ internal sealed class IndexProgress
     /// <summary>Whether it has caught up at least once since it was opened.</summary>
     public bool IsCaughtUp => _isCaughtUp;
 
-    /// <summary>The error that stopped indexing until the next change; null if there is none.</summary>
+    /// <summary>The error that stopped indexing until the next attempt; null if there is none.</summary>
     public IndexError? Fault => Volatile.Read(ref _fault);
 
     public bool IsFaulted => Fault is not null;
@@ -117,7 +117,7 @@ internal sealed class IndexProgress
         _fields.Publish(completeFields);
     }
 
-    /// <summary>Reports that indexing stopped until the next change.</summary>
+    /// <summary>Reports that indexing stopped until the next attempt.</summary>
     public void ReportFault(string message, DateTimeOffset now) =>
         Volatile.Write(ref _fault, new IndexError(now.UtcDateTime, null, "Index", message));
 

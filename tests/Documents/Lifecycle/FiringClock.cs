@@ -30,6 +30,13 @@ internal sealed class FiringClock : TimeProvider
             _now = end;
     }
 
+    /// <summary>Whether a timer is due after exactly this time.</summary>
+    public bool HasTimerIn(TimeSpan time)
+    {
+        lock (_sync)
+            return _timers.Exists(timer => timer.Due == _now + time);
+    }
+
     private Timer? Next(DateTimeOffset end)
     {
         lock (_sync)
