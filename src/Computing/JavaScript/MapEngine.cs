@@ -128,6 +128,10 @@ internal sealed class MapEngine : IDisposable
         {
             run();
         }
+        catch (OutOfMemoryException error) when (_sandbox.IsOverMemory)
+        {
+            throw new MemoryLimitExceededException(error.Message);
+        }
         finally
         {
             _sandbox.End();

@@ -5,9 +5,9 @@ using Treepie.Computations;
 namespace Treepie.Computing.JavaScript;
 
 /// <summary>
-/// The engines of one map or reduce, one for each concurrent thread. An index is a function of its documents, so a run that
-/// exceeds a time limit is repeated once with ten times the limit: a busy machine must not cause a document to be omitted.
-/// Thread-safe.
+/// The engines of one map or reduce, one for each concurrent thread. An index is a function of its documents, so a busy machine
+/// must not cause a document to be omitted: a run that exceeds a time limit is repeated once with ten times the limit, and so is
+/// one for which the process has no memory. Thread-safe.
 /// </summary>
 /// <param name="limits">The limits of the scripts.</param>
 /// <param name="make">Creates an engine.</param>
@@ -24,7 +24,7 @@ internal sealed class MapEngines(ScriptLimits limits, Func<ScriptLimits, MapEngi
             _idle.Add(first);
             return first;
         }
-        catch (Exception error) when (IsOfTime(error))
+        catch (Exception error) when (MayBeOfMachine(error))
         {
             return make(limits.OfBusyMachine);
         }
@@ -32,9 +32,10 @@ internal sealed class MapEngines(ScriptLimits limits, Func<ScriptLimits, MapEngi
 
     /// <summary>Runs an engine, and reports script errors as errors of the document or group.</summary>
     /// <exception cref="ComputationException">The script failed or exceeded a limit.</exception>
+    /// <exception cref="OutOfMemoryException">The process has no memory for it; the script is within its limit.</exception>
     public void Run(MapOutput output, Action<MapEngine> run)
     {
-        long before = output.WrittenBytes;
+        int before = output.Count;
         try
         {
             try
@@ -52,8 +53,9 @@ internal sealed class MapEngines(ScriptLimits limits, Func<ScriptLimits, MapEngi
 
                 _idle.Add(engine);
             }
-            catch (Exception error) when (IsOfTime(error) && output.WrittenBytes == before)
+            catch (Exception error) when (MayBeOfMachine(error))
             {
+                output.KeepFirst(before);
                 using MapEngine patient = make(limits.OfBusyMachine);
                 run(patient);
             }
@@ -64,5 +66,6 @@ internal sealed class MapEngines(ScriptLimits limits, Func<ScriptLimits, MapEngi
         }
     }
 
-    private static bool IsOfTime(Exception error) => error is TimeoutException or RegexMatchTimeoutException;
+    private static bool MayBeOfMachine(Exception error) =>
+        error is TimeoutException or RegexMatchTimeoutException or OutOfMemoryException;
 }

@@ -2,6 +2,7 @@ using System.Buffers;
 using System.Text.Json;
 using Jint;
 using Jint.Native;
+using Jint.Runtime;
 using Treepie.Computations;
 
 namespace Treepie.Computing.JavaScript;
@@ -45,6 +46,10 @@ internal sealed class ScriptEngine : IDisposable
             ScriptJson.Write(
                 call.ReturnsThis ? subject : result, call.ReturnsThis && document is not null ? document.RootElement : default,
                 output, _sandbox.BudgetOfWrite(MaxResultBytes), _texts);
+        }
+        catch (OutOfMemoryException error) when (_sandbox.IsOverMemory)
+        {
+            throw new MemoryLimitExceededException(error.Message);
         }
         finally
         {

@@ -27,6 +27,7 @@ internal sealed class ScriptSandbox : IDisposable
 
     private readonly OperationDeadlineConstraint _deadline = new();
     private readonly ScriptLimits _limits;
+    private long _allocatedBefore;
 
     /// <param name="limits">The limits of the programs and of each call.</param>
     /// <param name="define">Defines the functions for the purpose of the engine.</param>
@@ -75,8 +76,18 @@ internal sealed class ScriptSandbox : IDisposable
     /// <summary>The engine.</summary>
     public Engine Engine { get; }
 
+    /// <summary>
+    /// Whether this thread has allocated more since <see cref="Begin"/> than a script may. If not, the process has no memory for
+    /// anything, and an <see cref="OutOfMemoryException"/> says nothing about the script.
+    /// </summary>
+    public bool IsOverMemory => GC.GetAllocatedBytesForCurrentThread() - _allocatedBefore > _limits.MaxMemoryBytes;
+
     /// <summary>Starts the time limit of calls, until <see cref="End"/>.</summary>
-    public void Begin(CancellationToken cancellationToken) => _deadline.Begin(_limits.MaxTime, cancellationToken);
+    public void Begin(CancellationToken cancellationToken)
+    {
+        _allocatedBefore = GC.GetAllocatedBytesForCurrentThread();
+        _deadline.Begin(_limits.MaxTime, cancellationToken);
+    }
 
     /// <summary>Ends the time limit.</summary>
     public void End() => _deadline.End();
@@ -100,7 +111,7 @@ internal sealed class ScriptSandbox : IDisposable
         System.Text.RegularExpressions.RegexMatchTimeoutException =>
             $"A regular expression of the script took more than {limits.MaxRegexTime.TotalMilliseconds:0} ms, the limit.",
         TimeoutException => $"The script took more than {limits.MaxTime.TotalMilliseconds:0} ms, the limit for one document.",
-        OutOfMemoryException or OverflowException => "The script made something longer than can be.",
+        OverflowException => "The script made something longer than can be.",
         InsufficientExecutionStackException => "The script is nested too deep.",
         _ => null,
     };

@@ -39,6 +39,15 @@ internal sealed class MapOutput
         _ends.Add(_buffer.WrittenCount);
     }
 
+    /// <summary>Removes all but the first objects, and what was written of the current one.</summary>
+    public void KeepFirst(int count)
+    {
+        _ends.RemoveRange(count, _ends.Count - count);
+        int length = count == 0 ? 0 : _ends[^1];
+        _buffer.ResetWrittenCount();
+        _buffer.Advance(length);
+    }
+
     /// <summary>Removes all objects.</summary>
     public void Clear()
     {

@@ -187,7 +187,10 @@ public sealed class HostileMemoryTests
             void Count(HttpStatusCode answer, HttpStatusCode expected)
             {
                 answers.AddOrUpdate(answer, 1, static (_, count) => count + 1);
-                Assert.True(answer == expected, $"{script}: {answer}\n{server.Output}");
+                // A script may find that the others have left no memory, which is not its own error.
+                bool isRefused = answer == expected
+                    || (expected == HttpStatusCode.BadRequest && answer == HttpStatusCode.ServiceUnavailable);
+                Assert.True(isRefused, $"{script}: {answer}\n{server.Output}");
             }
         }
     }
@@ -212,11 +215,15 @@ public sealed class HostileMemoryTests
     {
         for (int i = 0; i < _maps.Length; i++)
             await QueryAsync(server, "bad", $"from index 'Bad/{i}' limit 1");
+        string last = $"Bad/{_maps.Length - 1}";
         foreach (string condition in (string[])["B = 'long'", "A > 10000"])
         {
             using JsonDocument found = JsonDocument.Parse(
-                await QueryAsync(server, "bad", $"from index 'Bad/{_maps.Length - 1}' where {condition} select A"));
-            Assert.Equal(1, found.RootElement.GetProperty("TotalResults").GetInt32());
+                await QueryAsync(server, "bad", $"from index '{last}' where {condition} select A"));
+            Assert.True(
+                found.RootElement.GetProperty("TotalResults").GetInt32() == 1,
+                $"{condition}: {found.RootElement}\n"
+                + await server.Http.GetStringAsync($"/databases/bad/indexes/errors?name={last}", Cancel));
         }
     }
 
