@@ -126,13 +126,6 @@ internal static class TextPatterns
         return new TermAutomaton(nfa);
     }
 
-    /// <summary>Adds a pattern that matches texts with a given ending; returns its first state.</summary>
-    public static int AddEnd(Nfa nfa, string text)
-    {
-        int end = Text(nfa, text, nfa.AddMatch());
-        return nfa.AddLoop(loop => nfa.AddSet(CharacterSet.Any, loop), end);
-    }
-
     /// <summary>Adds the characters of a text; returns the first state.</summary>
     public static int Text(Nfa nfa, string text, int next)
     {

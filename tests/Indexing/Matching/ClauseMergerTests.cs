@@ -125,13 +125,19 @@ public sealed class ClauseMergerTests
         Assert.StartsWith("[0, 40)", overlapping.Children[0].Label, StringComparison.Ordinal);
         Assert.Equal(40, overlapping.RowsIn);
 
-        long one = Plan(fixture, new SuffixQuery("name", "7")).Counters.TermsScanned;
-        IndexQuery[] patterns = [
-            .. Enumerable.Range(0, 50)
-                .Select(i => i % 2 == 0 ? (IndexQuery)new SuffixQuery("name", $"{i}") : new RegexQuery("name", $"{i}$"))];
-        PlanNode together = Plan(fixture, new OrQuery(patterns));
-        Assert.Equal(one, together.Counters.TermsScanned);
-        Assert.Equal(fixture.Model.Search(new SearchRequest { Query = new OrQuery(patterns) }).Count, together.RowsIn);
+        long one = TermsScanned(Plan(fixture, new SuffixQuery("name", "7")));
+        Assert.Equal(1_000, one);
+        IndexQuery[] endings = [.. Enumerable.Range(0, 25).Select(static i => new SuffixQuery("name", $"{2 * i}"))];
+        IndexQuery[] expressions = [.. Enumerable.Range(0, 25).Select(static i => new RegexQuery("name", $"{(2 * i) + 1}$"))];
+        foreach ((IndexQuery[] patterns, int passes) in ((IndexQuery[], int)[])
+        [
+            (endings, 1), (expressions, 1), ([.. endings, .. expressions], 2),
+        ])
+        {
+            PlanNode together = Plan(fixture, new OrQuery(patterns));
+            Assert.Equal(passes * one, TermsScanned(together));
+            Assert.Equal(fixture.Model.Search(new SearchRequest { Query = new OrQuery(patterns) }).Count, together.RowsIn);
+        }
     }
 
     [Fact]
@@ -147,6 +153,8 @@ public sealed class ClauseMergerTests
                 Query = new OrQuery([.. Enumerable.Range(0, 30).Select(i => new RegexQuery("name", $"(n|x){{1,900}}{i}"))])
             });
     }
+
+    private static long TermsScanned(PlanNode node) => node.Counters.TermsScanned + node.Children.Sum(TermsScanned);
 
     /// <summary>Entries with the numbers 0 to 999 as numbers and, behind an n, as texts.</summary>
     private static IndexFixture Numbers()

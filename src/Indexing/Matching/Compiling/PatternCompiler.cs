@@ -73,28 +73,31 @@ internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext conte
         _ => null,
     };
 
-    /// <summary>Matches any of several patterns, found in one pass over the terms.</summary>
+    /// <summary>
+    /// Matches any of several patterns: the endings are found in one pass over the terms, the regular expressions in another.
+    /// </summary>
     public Operator Any(PatternsQuery query)
     {
         int field = context.View.Field(query.Field);
         var found = new List<Operator>();
-        List<IndexQuery> together = [.. query.Patterns.Where(pattern => CanJoin(field, pattern))];
-        AddTogether(field, together, found);
-        foreach (IndexQuery pattern in query.Patterns.Except(together))
-            found.Add(compiler.Compile(pattern));
+        var endings = new List<byte[]>();
+        foreach (SuffixQuery suffix in query.Patterns.OfType<SuffixQuery>())
+        {
+            byte[] ending = Form(field, suffix.Suffix);
+            if (ending.Length is > 0 and <= TermForm.TailBytes)
+                endings.Add(ending);
+            else
+                found.Add(compiler.Compile(suffix));
+        }
+
+        if (endings.Count > 0)
+            found.Add(Scan(field, $"{endings.Count:N0} endings").Endings(new TermEndings(endings)));
+        AddTogether(field, [.. query.Patterns.OfType<RegexQuery>()], found);
         return compiler.Or(found);
     }
 
-    /// <summary>
-    /// Whether a pattern can share an automaton with others. A suffix longer than the kept tail of a truncated term, or
-    /// containing U+FFFD, would be matched differently.
-    /// </summary>
-    private bool CanJoin(int field, IndexQuery pattern) => pattern is not SuffixQuery suffix
-        || (Form(field, suffix.Suffix) is { Length: <= TermForm.TailBytes }
-            && !suffix.Suffix.Contains('\uFFFD', StringComparison.Ordinal));
-
-    /// <summary>Halves the group of patterns until each part's automaton is small enough.</summary>
-    private void AddTogether(int field, List<IndexQuery> patterns, List<Operator> found)
+    /// <summary>Halves a group of regular expressions until each part's automaton is small enough.</summary>
+    private void AddTogether(int field, List<RegexQuery> patterns, List<Operator> found)
     {
         if (patterns.Count < 2)
         {
@@ -104,7 +107,7 @@ internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext conte
 
         try
         {
-            found.Add(Scan(field, $"{patterns.Count:N0} patterns").Matching(Together(field, patterns)));
+            found.Add(Scan(field, $"{patterns.Count:N0} regular expressions").Matching(Together(field, patterns)));
         }
         catch (IndexQueryException error) when (error.IsOfPattern)
         {
@@ -113,15 +116,15 @@ internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext conte
         }
     }
 
-    private TermAutomaton Together(int field, List<IndexQuery> patterns)
+    private TermAutomaton Together(int field, List<RegexQuery> patterns)
     {
         const int WorkOfPattern = 40_000; // a failed attempt costs a hundredth of what a single pattern may
         var nfa = new Nfa();
-        foreach (IndexQuery pattern in patterns)
+        foreach (RegexQuery regex in patterns)
         {
-            nfa.Start = nfa.AddSplit(nfa.Start, pattern is RegexQuery regex
-                ? RegexPattern.Add(nfa, regex.Pattern, text => Encoding.UTF8.GetString(Form(field, text)), regex.IsWhole)
-                : TextPatterns.AddEnd(nfa, Encoding.UTF8.GetString(Form(field, ((SuffixQuery)pattern).Suffix))));
+            nfa.Start = nfa.AddSplit(
+                nfa.Start,
+                RegexPattern.Add(nfa, regex.Pattern, text => Encoding.UTF8.GetString(Form(field, text)), regex.IsWhole));
         }
 
         return new TermAutomaton(nfa, (long)WorkOfPattern * patterns.Count);

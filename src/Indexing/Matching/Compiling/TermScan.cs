@@ -48,6 +48,9 @@ internal sealed class TermScan(QueryContext context, int field, string what)
             ? IsTold(form, "ends", TermForm.TailBytes)
             : form.EndsWith(suffix));
 
+    /// <summary>Matches terms with one of the endings, each of at most <see cref="TermForm.TailBytes"/>.</summary>
+    public UnionOperator Endings(TermEndings endings) => Walk([], endings.Matches);
+
     /// <summary>Matches terms that contain the bytes.</summary>
     public UnionOperator Infix(byte[] infix) => Walk([], form => TermForm.Contains(form, infix));
 
