@@ -110,7 +110,7 @@ ISuite[] suites =
     new IngestSuite(), new ReadSuite(), new StartSuite(), new FdbSuite(), new FilterSuite(), new LocatorSuite(), new OpenSuite(),
     new FasterSuite(), new DiskMapSuite(), new EncryptedSuite(), new EncryptedSearchSuite(),
     new BackupSuite(), SearchSuite.OfVerses, SearchSuite.OfMadeTexts, new SearchMixedSuite(), new IndexingSuite(),
-    new NearSuite(), new ComputingSuite(), new EmbeddedSuite(), new KindsSuite(),
+    new NearSuite(), new PlansSuite(), new ComputingSuite(), new EmbeddedSuite(), new KindsSuite(),
 ];
 
 string? wanted = args.FirstOrDefault(arg => !arg.StartsWith("--", StringComparison.Ordinal));

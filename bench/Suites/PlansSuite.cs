@@ -12,14 +12,19 @@ namespace Treepie.Bench.Suites;
 /// <summary>Whether plans are chosen well, and whether a query that looks like another takes much longer.</summary>
 internal sealed class PlansSuite : ISuite
 {
-    private const string Simple = "the same said simply";
+    private const string Simple = "the simpler query";
 
     public string Name => "plans";
 
     public string Question =>
         """
-        Does the planner choose well, and is any query much slower than one that looks like it? 400 random requests over a made index of 500,000 entries: terms of six frequencies, ranges of every width, orders by the field of the range or by another. Each is measured in the way that is chosen for it and in every way that it can be made to go (order: reading the value of every hit, or walking; range: terms gathered, or columns compared; terms: windows combined, or entries looked up), the least of seven times each; requests below 20 µs are left out. A prediction is judged by what it is for: the ratio of the costs of the two ways to an order, beside that of their times.
-        Then queries over 100,000 made documents, each beside the same one said simply. One thread, everything in memory.
+        Does the planner choose well, and is any query much slower than one that means the same? 400 random requests over a made
+        index of 500,000 entries: terms of six frequencies, ranges of every width, orders by the field of the range or by another.
+        Each is measured in the way that is chosen for it and in every way that it can be made to go (order: reading the value of
+        every hit, or walking; range: terms gathered, or columns compared; terms: windows combined, or entries looked up), the
+        least time of seven each; requests below 20 µs are left out. What a prediction is for is the choice: the ratio of the
+        costs of the two ways to an order is compared with that of their times.
+        Then queries over 100,000 made documents, each beside a simpler one. One thread, everything in memory.
         """;
 
     public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)
@@ -40,13 +45,19 @@ internal sealed class PlansSuite : ISuite
         double[] lost = [.. slow.Select(one => one.Taken / one.Fastest).Order()];
         double[] errors = [.. slow.Where(one => one.Error is not null).Select(one => one.Error ?? 1).Order()];
         if (lost.Length == 0 || errors.Length == 0)
-            throw new InvalidOperationException("No request could be answered in two ways.");
+        {
+            if (!quick)
+                throw new InvalidOperationException("No request could be answered in two ways.");
+            return; // the few of a quick run may all be too short to be compared
+        }
+
         rows.Add(new BenchRow("requests compared", "requests", true, slow.Length));
         rows.Add(Factor("way taken, beside the fastest: median", Statistics.Percentile(lost, 0.5), null));
         rows.Add(Factor("way taken, beside the fastest: worst", lost[^1], 4));
-        rows.Add(Factor("predicted beside measured, ways to an order: median", Statistics.Percentile(errors, 0.5), null));
-        rows.Add(Factor("predicted beside measured, ways to an order: of 95 in 100 at most", Statistics.Percentile(errors, 0.95), 4));
-        rows.Add(Factor("predicted beside measured, ways to an order: worst", errors[^1], null));
+        const string predicted = "predicted beside measured, ways to an order:";
+        rows.Add(Factor($"{predicted} median", Statistics.Percentile(errors, 0.5), null));
+        rows.Add(Factor($"{predicted} 95th percentile", Statistics.Percentile(errors, 0.95), 4));
+        rows.Add(Factor($"{predicted} worst", errors[^1], null));
     }
 
     private static BenchRow Factor(string name, double value, double? most) => new(name, "×", false, value)
@@ -67,11 +78,14 @@ internal sealed class PlansSuite : ISuite
         {
             var batch = new WriteBatch();
             for (int i = from; i < from + 1_000; i++)
-                batch.Put(
-                    string.Create(CultureInfo.InvariantCulture, $"rows/{i}"),
-                    Encoding.UTF8.GetBytes(string.Create(
-                        CultureInfo.InvariantCulture,
-                        $$"""{"N":{{random.Next(documents)}},"M":{{random.Next(100)}},"T":"{{Word(random)}}","@metadata":{"@collection":"Rows"} }""")));
+            {
+                string json = string.Create(
+                    CultureInfo.InvariantCulture,
+                    $$"""{"N":{{random.Next(documents)}},"M":{{random.Next(100)}},"T":"{{Word(random)}}",""")
+                    + "\"@metadata\":{\"@collection\":\"Rows\"}}";
+                batch.Put(string.Create(CultureInfo.InvariantCulture, $"rows/{i}"), Encoding.UTF8.GetBytes(json));
+            }
+
             await database.WriteAsync(batch, cancellationToken);
         }
 
@@ -87,17 +101,24 @@ internal sealed class PlansSuite : ISuite
                 "where " + string.Join(" or ", pairs.Select(pair => $"N between {pair.Low} and {pair.High - 1}")), 4),
             (
                 $"and of {patterns * 3:N0} ranges, beside one",
-                "where " + string.Join(" and ", Enumerable.Range(0, patterns * 3).Select(i => $"N >= {500 + i} and N < {9_000 - i}")),
+                "where " + string.Join(
+                    " and ", Enumerable.Range(0, patterns * 3).Select(i => $"N >= {500 + i} and N < {9_000 - i}")),
                 "where N between 799 and 8700", 30),
             (
                 $"or of {patterns:N0} regexes, beside one",
-                "where " + string.Join(" or ", words.Select(word => $"regex(T, '{word}.*z')")), $"where regex(T, '{words[0]}.*z')", 10),
+                "where " + string.Join(" or ", words.Select(word => $"regex(T, '{word}.*z')")),
+                $"where regex(T, '{words[0]}.*z')", 10),
             (
                 $"or of {patterns:N0} endings, beside one",
-                "where " + string.Join(" or ", words.Select(word => $"endsWith(T, '{word}')")), $"where endsWith(T, '{words[0]}')", 25),
-            ("startsWith(id()), first 25, beside one id each", "where startsWith(id(), 'rows/1') limit 25", $"where id() in ({string.Join(',', Enumerable.Range(100, 25).Select(i => $"'rows/{i}'"))})", 1.5),
+                "where " + string.Join(" or ", words.Select(word => $"endsWith(T, '{word}')")),
+                $"where endsWith(T, '{words[0]}')", 10),
+            (
+                "startsWith(id()), first 25, beside their ids", "where startsWith(id(), 'rows/1') limit 25",
+                $"where id() in ({string.Join(',', Enumerable.Range(100, 25).Select(i => $"'rows/{i}'"))})", 1.5),
             ("a deep page of a scan, beside the first", $"limit {documents - 100}, 25", "limit 25", 3),
-            ("a deep page of an order, beside the first", $"order by N as long limit {documents / 2}, 25", "order by N as long limit 25", 20),
+            (
+                "a deep page of an order, beside the first", $"order by N as long limit {documents / 2}, 25",
+                "order by N as long limit 25", 20),
             ("not of nearly all, beside its opposite", "where M != 5 limit 25", "where M = 5 limit 25", 3),
         ])
         {

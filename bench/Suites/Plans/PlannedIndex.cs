@@ -105,7 +105,7 @@ internal sealed class PlannedIndex : IDisposable
         using SearchResults results = searcher.Search(
             walking, new QueryOptions { Plan = PlanDetail.Counts }, CancellationToken.None);
         PlanDecision? decision = results.Plan?.Decisions.FirstOrDefault(static decision => decision.Question == Order);
-        if (decision is not { Cost: { } walk, NotTaken: [{ Cost: { } sort }, ..] } || !decision.NotTaken[0].Name.StartsWith(
+        if (decision is not { Cost: > 0 and var walk, NotTaken: [{ Cost: > 0 and var sort }, ..] } || !decision.NotTaken[0].Name.StartsWith(
             "read", StringComparison.Ordinal))
             return null;
         if (Math.Min(sorted, walked) < Shortest)
