@@ -1,4 +1,6 @@
+using System.Globalization;
 using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
 using Treepie.Indexing.Tests.Model;
 using Treepie.Tests.Support;
 
@@ -178,6 +180,30 @@ public sealed class FacetTests
         Assert.Throws<IndexQueryException>(() => Run(new FacetQuery { Field = "name", Start = -1 }));
     }
 
+    /// <summary>Of a field with numbers, terms that are spelled as numbers are come first, by their values.</summary>
+    private static int CompareTerms(string x, string y, bool hasNumbers)
+    {
+        if (!hasNumbers)
+            return NaiveText.CompareText(x, y);
+        return (NumberOf(x), NumberOf(y)) switch
+        {
+            ({ } left, { } right) => NaiveText.CompareNumbers(left, right),
+            ({ }, null) => -1,
+            (null, { }) => 1,
+            _ => NaiveText.CompareText(x, y),
+        };
+    }
+
+    private static FieldValue? NumberOf(string term)
+    {
+        if (long.TryParse(term, CultureInfo.InvariantCulture, out long whole))
+            return whole.ToString(CultureInfo.InvariantCulture) == term ? FieldValue.Of(whole) : null;
+        return double.TryParse(term, CultureInfo.InvariantCulture, out double real)
+            && real.ToString("R", CultureInfo.InvariantCulture).ToLowerInvariant() == term
+                ? FieldValue.Of(real)
+                : null;
+    }
+
     private static void Check(IndexSearcher searcher, NaiveIndex model, IndexQuery query, FacetQuery facet)
     {
         FacetResults results = searcher.Facets(
@@ -185,6 +211,8 @@ public sealed class FacetTests
         List<NaiveEntry> hits = [.. model.Entries.Where(entry => model.Matches(query, entry))];
         Assert.Equal(hits.Count, results.TotalCount);
         int field = model.Field(facet.Field!); // given above
+        bool hasNumbers = model.Schema.Fields[field].Analysis != FieldAnalysis.FullText
+            && model.Entries.Any(entry => entry.Of(field).Any(NaiveText.IsNumber));
         var groups = new List<(string Term, List<NaiveEntry> Entries)>();
         foreach (IGrouping<string, NaiveEntry> group in hits.SelectMany(
             entry => model.TermsOf(entry, field).Distinct().Select(term => (term, entry)))
@@ -192,7 +220,7 @@ public sealed class FacetTests
             groups.Add((group.Key, [.. group]));
         groups.Sort((x, y) =>
         {
-            int byTerm = NaiveText.CompareText(x.Term, y.Term);
+            int byTerm = CompareTerms(x.Term, y.Term, hasNumbers);
             int byCount = x.Entries.Count.CompareTo(y.Entries.Count);
             return facet.Order switch
             {

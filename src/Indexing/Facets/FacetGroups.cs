@@ -59,11 +59,17 @@ internal sealed class FacetGroups
     /// <summary>Returns the page that a facet requests. Nothing may be counted afterwards.</summary>
     public FacetResult Page(FacetQuery facet, IndexView view)
     {
-        TakeWholeTexts(view, view.Field(facet.Field!)); // a facet of terms has its field
+        int field = view.Field(facet.Field!); // a facet of terms has its field
+        TakeWholeTexts(view, field);
         int[] order = [.. Enumerable.Range(0, _terms.Count)];
+        bool hasNumbers = view.HasNumbers(field);
         // whole texts sort differently from their truncated forms
-        if (!(IsInOrder && _whole.Count == 0 && facet.Order == FacetOrder.Value))
-            Array.Sort(order, (x, y) => Compare(x, y, facet.Order));
+        if (!(IsInOrder && !hasNumbers && _whole.Count == 0 && facet.Order == FacetOrder.Value))
+        {
+            byte[][] keys = [.. _terms.Select(term => FacetTermOrder.KeyOf(term, hasNumbers))];
+            Array.Sort(order, (x, y) => FacetTermOrder.Compare(facet.Order, keys[x], _counts[x], keys[y], _counts[y]));
+        }
+
         int first = Math.Min(facet.Start, order.Length);
         int end = (int)Math.Min((long)first + facet.PageSize, order.Length);
         var values = new List<FacetValue>(end - first);
@@ -94,19 +100,6 @@ internal sealed class FacetGroups
     private string Text(int place) => _whole.Contains(place)
         ? Encoding.UTF8.GetString(_terms[place])
         : TermText.Of(_terms[place], isNumber: false);
-
-    private int Compare(int x, int y, FacetOrder order)
-    {
-        int byTerm = _terms[x].AsSpan().SequenceCompareTo(_terms[y]);
-        int byCount = _counts[x].CompareTo(_counts[y]);
-        return order switch
-        {
-            FacetOrder.ValueDescending => -byTerm,
-            FacetOrder.Count => byCount != 0 ? byCount : byTerm,
-            FacetOrder.CountDescending => byCount != 0 ? -byCount : byTerm,
-            _ => byTerm,
-        };
-    }
 
     /// <summary>Returns the index of a term, which is added if new.</summary>
     public int PlaceOf(ReadOnlySpan<byte> term)

@@ -44,7 +44,10 @@ internal static class TailedFacets
             FacetResult first = ofMain.Count(whole, room), second = ofTail.Count(whole, room);
             mainResults.Add(first);
             tailResults.Add(second);
-            results.Add(facet.Field is null ? Ranges(first, second) : Terms(facet, first, second));
+            results.Add(
+                facet.Field is { } field
+                    ? Terms(facet, first, second, HasNumbers(combined.Main, field) || HasNumbers(combined.Tail, field))
+                    : Ranges(first, second));
         }
 
         FacetResults index = ofMain.End(mainResults), changes = ofTail.End(tailResults);
@@ -61,7 +64,9 @@ internal static class TailedFacets
     private static FacetResult Ranges(FacetResult first, FacetResult second) =>
         new([.. first.Values.Zip(second.Values, Sum)], [], 0, 0);
 
-    private static FacetResult Terms(FacetQuery facet, FacetResult first, FacetResult second)
+    private static bool HasNumbers(QueryContext side, string field) => side.View.HasNumbers(side.View.Field(field));
+
+    private static FacetResult Terms(FacetQuery facet, FacetResult first, FacetResult second, bool hasNumbers)
     {
         if (facet.Start < 0 || facet.PageSize < 0)
             throw new IndexQueryException(
@@ -74,9 +79,12 @@ internal static class TailedFacets
             known = isThere ? Sum(known!, value) : value; // an existing value is not null
         }
 
-        List<(byte[] Term, FacetValue Value)> order =
-            [.. groups.Values.Select(value => (Encoding.UTF8.GetBytes(value.Range), value))];
-        order.Sort((x, y) => Compare(x, y, facet.Order));
+        List<(byte[] Key, FacetValue Value)> order =
+        [
+            .. groups.Values.Select(
+                value => (FacetTermOrder.KeyOf(Encoding.UTF8.GetBytes(value.Range), hasNumbers), value))
+        ];
+        order.Sort((x, y) => FacetTermOrder.Compare(facet.Order, x.Key, x.Value.Count, y.Key, y.Value.Count));
         int end = (int)Math.Min((long)facet.Start + facet.PageSize, order.Count);
         FacetValue[] rest = [.. order.Skip(end).Select(group => group.Value)];
         return new FacetResult(
@@ -84,18 +92,6 @@ internal static class TailedFacets
             facet.WithRemainingTerms ? [.. rest.Select(value => value.Range)] : [],
             rest.Length,
             rest.Sum(value => value.Count));
-    }
-
-    private static int Compare((byte[] Term, FacetValue Value) x, (byte[] Term, FacetValue Value) y, FacetOrder order)
-    {
-        int byTerm = x.Term.AsSpan().SequenceCompareTo(y.Term), byCount = x.Value.Count.CompareTo(y.Value.Count);
-        return order switch
-        {
-            FacetOrder.ValueDescending => -byTerm,
-            FacetOrder.Count => byCount != 0 ? byCount : byTerm,
-            FacetOrder.CountDescending => byCount != 0 ? -byCount : byTerm,
-            _ => byTerm,
-        };
     }
 
     private static FacetValue Sum(FacetValue x, FacetValue y) =>

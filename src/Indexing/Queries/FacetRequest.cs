@@ -42,10 +42,10 @@ public sealed record FacetRange(string Name, IndexQuery Query);
 /// <summary>The orders of terms. Equal counts are ordered by term.</summary>
 public enum FacetOrder
 {
-    /// <summary>By term, in byte order.</summary>
+    /// <summary>By term: numbers, of fields that have some, by their values, then texts in byte order.</summary>
     Value,
 
-    /// <summary>By term, in reverse byte order.</summary>
+    /// <summary>By term, in the reverse of that order.</summary>
     ValueDescending,
 
     /// <summary>By count, ascending.</summary>

@@ -300,6 +300,9 @@ internal sealed class IndexView
     /// </summary>
     public bool HasNumbersAlone(int field) => TermCount(TreeNames.Terms(field)) == 0 && TermCount(TreeNames.Numbers(field)) > 0;
 
+    /// <summary>Whether a field has numbers.</summary>
+    public bool HasNumbers(int field) => TermCount(TreeNames.Numbers(field)) > 0;
+
     /// <summary>Name of the dictionary that holds the texts of a field, as texts or as numbers.</summary>
     public string TextDictionary(int field) => HasNumbersAlone(field) ? TreeNames.Numbers(field) : TreeNames.Terms(field);
 
