@@ -234,7 +234,7 @@ internal sealed class FieldExtractor
                         else if (target.Kind == AutoIndexFieldKind.Search)
                             batch.AddText(target.Field, reader.ValueSpan);
                         else if (target.IsComputed)
-                            Computed(target, reader.ValueSpan);
+                            Uncomputed(target);
                         else
                             batch.AddBoolean(target.Field, reader.TokenType == JsonTokenType.True);
                     break;

@@ -21,9 +21,11 @@ internal readonly struct FilterValue
     private readonly JsonValueKind _kind;
     private readonly double _number;
     private readonly long? _whole;
+    private readonly bool _isBoolean;
 
-    private FilterValue(JsonValueKind kind, double number = 0, long? whole = null, string? text = null) =>
-        (_kind, _number, _whole, Text) = (kind, number, whole, text);
+    private FilterValue(
+        JsonValueKind kind, double number = 0, long? whole = null, string? text = null, bool isBoolean = false) =>
+        (_kind, _number, _whole, Text, _isBoolean) = (kind, number, whole, text, isBoolean);
 
     /// <summary>The text in its comparison form; null if the value is neither a string nor a boolean.</summary>
     public string? Text { get; }
@@ -40,8 +42,8 @@ internal readonly struct FilterValue
     {
         JsonValueKind.Undefined => new FilterValue(JsonValueKind.Null),
         JsonValueKind.String => Of(json.GetString() ?? "", isExact),
-        JsonValueKind.True => new FilterValue(JsonValueKind.String, text: "true"),
-        JsonValueKind.False => new FilterValue(JsonValueKind.String, text: "false"),
+        JsonValueKind.True => new FilterValue(JsonValueKind.String, text: "true", isBoolean: true),
+        JsonValueKind.False => new FilterValue(JsonValueKind.String, text: "false", isBoolean: true),
         JsonValueKind.Number => new FilterValue(
             JsonValueKind.Number, json.GetDouble(), json.TryGetInt64(out long whole) ? whole : null),
         _ => new FilterValue(json.ValueKind),
@@ -64,7 +66,7 @@ internal readonly struct FilterValue
     /// makes nothing.
     /// </summary>
     public FilterValue Map(Func<string, FilterValue?> function) =>
-        (Text is { } text ? function(text) : null) ?? new FilterValue(JsonValueKind.Null);
+        (Text is { } text && !_isBoolean ? function(text) : null) ?? new FilterValue(JsonValueKind.Null);
 
     /// <summary>
     /// Returns the moment of a time that was taken as it stands. A given text that is no time stays as it is: moments are
