@@ -85,6 +85,51 @@ public sealed class FacetQueryTests : IAsyncLifetime
         Assert.Equal("""[{"Range":"Price \u003C 1","Count":0}]""", nothing.Rows[1]["Values"]!.ToJsonString());
     }
 
+    [Theory]
+    [InlineData("ValueAsc", "-3 9 10 100 1000000 2b x")]
+    [InlineData("ValueDesc", "x 2b 1000000 100 10 9 -3")]
+    [InlineData("CountDesc", "10 -3 9 100 1000000 2b x")]
+    [InlineData("ValueAsc", "-3 9 10 100 1000000", false)]
+    public async Task Numbers_come_as_numbers_sort_and_before_texts(string order, string expected, bool withTexts = true)
+    {
+        string[] values = ["10", "9", "100", "-3", "1e6", "10", .. withTexts ? (string[])["\"x\"", "\"2b\""] : []];
+        for (int i = 0; i < values.Length; i++)
+            await _database.PutAsync($"sizes/{i}", $"{{\"N\":{values[i]}}}", "Sizes");
+        string options = $$$"""{"options":{"TermSortMode":"{{{order}}}"}}""";
+        Assert.Equal(expected, await RangesAsync());
+        _database.Indexes.Control.Pause();
+        await _database.PutAsync("sizes/0", "{\"N\":10}", "Sizes");
+        Assert.Equal(
+            expected, await RangesAsync(static request => request with { NeverStale = true, WaitForNonStaleResults = false }));
+
+        async Task<string> RangesAsync(Func<QueryRequest, QueryRequest>? change = null)
+        {
+            Answer answer = await _database.AskAsync("from Sizes select facet(N, $options)", options, change);
+            return string.Join(' ', answer.Rows[0]["Values"]!.AsArray().Select(static value => (string)value!["Range"]!));
+        }
+    }
+
+    [Fact]
+    public async Task Texts_that_are_numbers_sort_as_texts_where_no_document_has_numbers()
+    {
+        foreach (string code in (string[])["9", "10", "100"])
+            await _database.PutAsync($"codes/{code}", $"{{\"Code\":\"{code}\"}}", "Codes");
+        Answer answer = await _database.AskAsync("from Codes select facet(Code)");
+        Assert.Equal(
+            ["10", "100", "9"], answer.Rows[0]["Values"]!.AsArray().Select(static value => (string)value!["Range"]!));
+    }
+
+    [Fact]
+    public async Task Moments_are_spelled_with_capitals()
+    {
+        await _database.PutAsync("times/1", "{\"At\":\"2024-05-01T01:00:00+02:00\"}", "Times");
+        await _database.PutAsync("facets/t", "{\"Facets\":[{\"FieldName\":\"utc(At)\"}]}", "Facets");
+        Answer answer = await _database.AskAsync("from Times select facet(utc(At)), facet(id('facets/t')) ");
+        Assert.All(
+            answer.Rows, static row => Assert.Equal("2024-04-30T23:00:00.0000000", (string)row["Values"]![0]!["Range"]!));
+        Assert.Equal(2, answer.Rows.Count);
+    }
+
     [Fact]
     public async Task Facets_of_a_document_name_functions_of_fields_too()
     {

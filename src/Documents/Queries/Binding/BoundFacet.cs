@@ -7,7 +7,9 @@ namespace Treepie.Queries.Binding;
 /// <param name="Query">What to count.</param>
 /// <param name="Sums">The requested aggregates, in the order in which their fields first appear. Aggregates of the same field
 /// form one value of the result.</param>
-internal sealed record BoundFacet(string Name, FacetQuery Query, IReadOnlyList<FacetSums> Sums);
+/// <param name="IsMoments">Whether its terms are moments, whose letters are capitals.</param>
+internal sealed record BoundFacet(
+    string Name, FacetQuery Query, IReadOnlyList<FacetSums> Sums, bool IsMoments = false);
 
 /// <summary>The aggregates of one field.</summary>
 /// <param name="Field">The field's name in the index schema.</param>

@@ -89,10 +89,10 @@ internal sealed class FacetBinder(
         bool isField = own is [PathExpression or LiteralExpression { Kind: LiteralKind.String }];
         if (isField || (own is [MethodExpression only] && (fields.IsId(only) || ComputedOperand.Of(query, only) is not null)))
         {
-            string field = fields.Field(own[0], AutoIndexFieldKind.Value).SchemaName;
+            AutoIndexField field = fields.Field(own[0], AutoIndexFieldKind.Value);
+            var terms = new FacetQuery { Field = field.SchemaName, Aggregates = summed };
             return new BoundFacet(
-                alias ?? fields.NameOf(own[0]),
-                WithOptions(new FacetQuery { Field = field, Aggregates = summed }, options, method.Position), sums);
+                alias ?? fields.NameOf(own[0]), WithOptions(terms, options, method.Position), sums, IsMoments(field));
         }
 
         var ranges = new List<FacetRange>();
@@ -274,11 +274,12 @@ internal sealed class FacetBinder(
                 continue;
             }
 
-            string field = fields.Field(OperandOf(name, position), AutoIndexFieldKind.Value).SchemaName;
-            var terms = new FacetQuery { Field = field, Aggregates = [.. sums.Select(sum => sum.Field)] };
+            AutoIndexField field = fields.Field(OperandOf(name, position), AutoIndexFieldKind.Value);
+            var terms = new FacetQuery { Field = field.SchemaName, Aggregates = [.. sums.Select(sum => sum.Field)] };
             Add(
                 new BoundFacet(
-                    TextIn(facet, "DisplayFieldName") ?? name, WithOptions(terms, Member(facet, "Options"), position), sums),
+                    TextIn(facet, "DisplayFieldName") ?? name, WithOptions(terms, Member(facet, "Options"), position), sums,
+                    IsMoments(field)),
                 position);
         }
 
@@ -305,6 +306,8 @@ internal sealed class FacetBinder(
     }
 
     /// <summary>The field of a facet, or a function of a field.</summary>
+    private static bool IsMoments(AutoIndexField field) => field.Kind == AutoIndexFieldKind.Utc;
+
     private static Expression OperandOf(string name, int position)
     {
         var path = new LiteralExpression(position, LiteralKind.String, name);

@@ -44,25 +44,29 @@ internal static class FacetRows
         {
             // With aggregates of several fields, each field is a value of its own, with the field's name.
             if (facet.Sums.Count == 0)
-                Write(json, value, null, default);
+                Write(json, facet, value, null, default);
             for (int i = 0; i < facet.Sums.Count; i++)
-                Write(json, value, facet.Sums[i], value.Figures[i]);
+                Write(json, facet, value, facet.Sums[i], value.Figures[i]);
         }
 
         json.WriteEndArray();
         json.WriteStartArray("RemainingTerms");
         foreach (string term in result.RemainingTerms)
-            json.WriteStringValue(term);
+            json.WriteStringValue(Text(facet, term));
         json.WriteEndArray();
         json.WriteNumber("RemainingTermsCount", result.RemainingTermsCount);
         json.WriteNumber("RemainingHits", result.RemainingHits);
         json.WriteEndObject();
     }
 
-    private static void Write(Utf8JsonWriter json, FacetValue value, FacetSums? sums, FacetFigures figures)
+    /// <summary>An index has texts without case: moments are written as they are everywhere else.</summary>
+    private static string Text(BoundFacet facet, string term) => facet.IsMoments ? term.ToUpperInvariant() : term;
+
+    private static void Write(
+        Utf8JsonWriter json, BoundFacet facet, FacetValue value, FacetSums? sums, FacetFigures figures)
     {
         json.WriteStartObject();
-        json.WriteString("Range", value.Range);
+        json.WriteString("Range", Text(facet, value.Range));
         json.WriteNumber("Count", value.Count);
         if (sums is not null)
         {
