@@ -74,7 +74,7 @@ public sealed class ExamplesTests : IDisposable
         string[] queries = [.. Rows("| Query | Results |").Select(static row => row[0])];
         string[] missing =
         [
-            .. ConditionBinder.Methods.Concat(FilterFunctions.Names)
+            .. FunctionNames.Conditions.Concat(FilterFunctions.Names)
                 .Where(name => !queries.Any(query => Regex.IsMatch(query, $@"(?<![\w.]){Regex.Escape(name)}\("))),
         ];
         Assert.True(missing.Length == 0, $"no query of the page calls {string.Join(", ", missing)}");

@@ -144,7 +144,7 @@ public sealed class ExaminedConditionTests : IAsyncLifetime
     [InlineData("from Docs where »count(Lines as l, l.Q > 1) = 1 select suggest(A, 'x')", "what its map computes")]
     [InlineData("from Docs where A = »B select suggest(A, 'x')", "no documents are examined: ask an index for a field")]
     [InlineData("from Docs where »counter('Likes') > 3 select suggest(A, 'x')", "'Heartrate', …)) and ask it.")]
-    [InlineData("from Docs where A = »frob(B)", "Comparing with 'frob()'")]
+    [InlineData("from Docs where A = »frob(B)", "There is no function 'frob()'")]
     public async Task What_is_not_examined_is_refused(string marked, string reason)
     {
         int position = marked.IndexOf('»', StringComparison.Ordinal);

@@ -23,14 +23,6 @@ internal sealed class ConditionBinder(
     private static readonly string[] _knownMethods =
         ["cmpxchg"];
 
-    /// <summary>Methods that a condition may call.</summary>
-    public static IReadOnlyList<string> Methods { get; } =
-    [
-        "exact", "search", "proximity", "startsWith", "endsWith", "exists", "regex", "fuzzy", "lucene", "moreLikeThis",
-        "intersect", "boost", "id", "spatial.within", "spatial.contains", "spatial.intersects", "spatial.disjoint",
-        "vector.search", "fusion.rrf", "fusion.weighted",
-    ];
-
     /// <summary>The maximum number of conditions in a query: each takes a few kilobytes while it runs.</summary>
     public const int MaxConditions = 16 * 1024;
 
@@ -265,8 +257,8 @@ internal sealed class ConditionBinder(
         throw RqlErrors.At(
             query.Text,
             method.Position,
-            $"There is no method '{method.Name}()' for a condition.{RqlAdvice.DidYouMean(method.Name, Methods)} "
-            + $"There are: {string.Join(", ", Methods)}.");
+            $"There is no method '{method.Name}()' for a condition.{RqlAdvice.DidYouMean(method.Name, FunctionNames.Conditions)} "
+            + $"There are: {string.Join(", ", FunctionNames.Conditions)}.");
     }
 
     private BoostQuery BindBoost(MethodExpression method, AutoIndexFieldKind kind)

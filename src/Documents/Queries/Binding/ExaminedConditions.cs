@@ -126,7 +126,7 @@ internal static class ExaminedConditions
 
     /// <summary>Whether a call is of a function of the query, which has no name that indexes answer.</summary>
     private static bool IsDeclared(RqlQuery query, MethodExpression call) =>
-        query.Declares(call) && !ConditionBinder.Methods.Contains(call.Name, StringComparer.OrdinalIgnoreCase);
+        query.Declares(call) && !FunctionNames.Conditions.Contains(call.Name, StringComparer.OrdinalIgnoreCase);
 
     private static bool IsField(Expression value) =>
         value is PathExpression || UtcTexts.Is(value) || (value is MethodExpression method && method.Is("id"));

@@ -2,6 +2,7 @@ using System.Globalization;
 using System.Text.Json;
 using Treepie.Indexes.Definitions;
 using Treepie.Indexing.Queries;
+using Treepie.Queries.Filters;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
 
@@ -99,7 +100,7 @@ internal sealed class FacetBinder(
         foreach (Expression range in own)
         {
             if (range is not (CompareExpression or BetweenExpression or AndExpression or InExpression))
-                throw RqlErrors.At(
+                throw FunctionNames.Unknown(query, range) ?? RqlErrors.At(
                     query.Text, range.Position,
                     "Expected a condition over a field, as in facet(Price < 10, Price between 10 and 20), or sum(), min(), "
                         + "max(), avg() of a field.");
@@ -305,9 +306,9 @@ internal sealed class FacetBinder(
                 query.Text, position, $"The document '{id}' has no facets: expected are members 'Facets' and 'RangeFacets'.");
     }
 
-    /// <summary>The field of a facet, or a function of a field.</summary>
     private static bool IsMoments(AutoIndexField field) => field.Kind == AutoIndexFieldKind.Utc;
 
+    /// <summary>The field of a facet, or a function of a field.</summary>
     private static Expression OperandOf(string name, int position)
     {
         var path = new LiteralExpression(position, LiteralKind.String, name);

@@ -81,7 +81,7 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
                 query.Text, method.Position,
                 $"'{method.Name}()' is a function of this query, for what is found: it stands in 'select' and 'filter'. "
                     + ExaminedConditions.WayOut(query)),
-            MethodExpression method => throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()' here"),
+            MethodExpression method => throw FunctionNames.NotHere(query, method, $"'{method.Name}()' here"),
             _ => throw RqlErrors.At(query.Text, operand.Position, "Expected a field."),
         };
         return Use(new AutoIndexField(path.Text, kind), operand.Position);

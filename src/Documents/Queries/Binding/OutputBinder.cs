@@ -1,5 +1,6 @@
 using Treepie.Indexes.Definitions;
 using Treepie.Indexes.Fields;
+using Treepie.Queries.Filters;
 using Treepie.Queries.Projecting;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
@@ -93,7 +94,7 @@ internal sealed class OutputBinder(
                 _computed.Add((item.Alias ?? method.Name, method));
                 return ProjectedField.OfScript(item.Alias ?? method.Name);
             case MethodExpression method:
-                throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()' in 'select'");
+                throw FunctionNames.NotHere(query, method, $"'{method.Name}()' in 'select'");
             default:
                 throw RqlErrors.NotSupportedYet(query.Text, item.Value.Position, "'timeseries()' in 'select'");
         }
@@ -172,7 +173,7 @@ internal sealed class OutputBinder(
                     WantsTimings = true;
                     break;
                 case MethodExpression method:
-                    throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()' in 'include'");
+                    throw FunctionNames.NotHere(query, method, $"'{method.Name}()' in 'include'");
                 default:
                     throw RqlErrors.At(query.Text, include.Position, "Expected a path or an id to include.");
             }

@@ -292,7 +292,7 @@ internal sealed class QueryBinder
                 $"No index that a query makes has this '{method.Name}()' as a field; they have those of one path, as year(At), "
                     + "length(Name) and count(Lines). For anything else an index may compute a field in its map "
                     + "(new { Large = o.Lines.Count(l => l.Amount > 3) }), and is asked for the order of that.");
-        throw NotYet(method.Position, $"Order by '{method.Name}()'");
+        throw FunctionNames.NotHere(_query, method, $"Order by '{method.Name}()'");
     }
 
     private SortKey BindCustomOrder(OrderKey key, MethodExpression method)
@@ -357,7 +357,4 @@ internal sealed class QueryBinder
             ExplanationKey = notes.ExplanationKey,
         };
     }
-
-    private InvalidQueryException NotYet(int position, string what, string? advice = null) =>
-        RqlErrors.NotSupportedYet(_query.Text, position, what, advice);
 }

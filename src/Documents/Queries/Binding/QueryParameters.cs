@@ -2,6 +2,7 @@ using System.Diagnostics.CodeAnalysis;
 using System.Globalization;
 using System.Text.Json;
 using Treepie.Indexing.Queries;
+using Treepie.Queries.Filters;
 using Treepie.Rql;
 using Treepie.Rql.Syntax;
 
@@ -37,8 +38,7 @@ internal sealed class QueryParameters(
             query.Text, path.Position,
             $"'{path}' is a field, and an index answers what is compared with a value; a text is written in quotes. "
                 + ExaminedConditions.WayOut(query)),
-        MethodExpression method => throw RqlErrors.NotSupportedYet(
-            query.Text, method.Position, $"Comparing with '{method.Name}()'"),
+        MethodExpression method => throw FunctionNames.NotHere(query, method, $"Comparing with '{method.Name}()'"),
         _ => throw RqlErrors.At(query.Text, expression.Position, "Expected a value."),
     };
 

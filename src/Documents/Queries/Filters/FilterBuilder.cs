@@ -84,7 +84,7 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
 
         if (method.Is("regex") && arguments.Count == 2)
             return Regular(arguments[0].Value, arguments[1].Value, isExact);
-        throw RqlErrors.At(
+        throw FunctionNames.Unknown(query, method) ?? RqlErrors.At(
             query.Text, method.Position,
             $"'{method.Name}()' is asked of an index, and 'filter' looks at documents: write it after 'where', or declare a "
                 + $"function of that name.");
@@ -197,7 +197,7 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
                 FilterValue value = Single(expression, isExact);
                 return new FilterConstant(_ => value);
             default:
-                throw RqlErrors.At(
+                throw FunctionNames.Unknown(query, expression) ?? RqlErrors.At(
                     query.Text, expression.Position,
                     "Expected is a field, a value, a parameter, or a call of a declared function.");
         }

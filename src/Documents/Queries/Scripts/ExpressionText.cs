@@ -91,7 +91,7 @@ internal sealed class ExpressionText(RqlQuery query)
         MethodExpression method when method.Is("regex") && method.Arguments.Count == 2 =>
             Call("$regex", method.Arguments[0].Value, method.Arguments[1].Value),
         MethodExpression method when method.Is("exact") && method.Arguments.Count == 1 => Exact(method.Arguments[0].Value),
-        MethodExpression method => throw RqlErrors.At(
+        MethodExpression method => throw FunctionNames.Unknown(query, method) ?? RqlErrors.At(
             query.Text, method.Position,
             query.DeclaredTimeSeries(method) is not null
                 ? $"'{method.Name}()' is a time series and no condition: declare a function that looks at its Count and Results."
@@ -123,7 +123,7 @@ internal sealed class ExpressionText(RqlQuery query)
                 + "loaded document, a counter, a compare-exchange value or a declared function, cannot have it: make them two "
                 + "conditions that 'and' joins, or compute all of it in a function: declare function isLong(c) { return "
                 + "c?.Name?.length > 30; } from Orders as o load o.Company as c filter isLong(c)."),
-        _ => throw RqlErrors.At(
+        _ => throw FunctionNames.Unknown(query, expression) ?? RqlErrors.At(
             query.Text, expression.Position, "Expected is a field, a value, a parameter, or a call of a declared function."),
     };
 

@@ -1,0 +1,40 @@
+using Treepie.Rql;
+using Treepie.Rql.Syntax;
+
+namespace Treepie.Queries.Filters;
+
+/// <summary>The names that calls may have, and the errors for calls that have no meaning where they stand.</summary>
+internal static class FunctionNames
+{
+    /// <summary>Methods that a condition of WHERE may call.</summary>
+    public static IReadOnlyList<string> Conditions { get; } =
+    [
+        "exact", "search", "proximity", "startsWith", "endsWith", "exists", "regex", "fuzzy", "lucene", "moreLikeThis",
+        "intersect", "boost", "id", "spatial.within", "spatial.contains", "spatial.intersects", "spatial.disjoint",
+        "vector.search", "fusion.rrf", "fusion.weighted",
+    ];
+
+    private static readonly string[] _all =
+    [
+        .. FilterFunctions.Names, .. Conditions, "any", "array", "avg", "average", "cmpxchg", "counter", "counterRaw", "counters",
+        "custom", "embedding.text", "explanations", "facet", "highlight", "key", "max", "min", "neverStale", "random",
+        "revisions", "score", "spatial.circle", "spatial.distance", "spatial.point", "spatial.wkt", "suggest", "sum",
+        "timeseries", "timings",
+    ];
+
+    /// <summary>The error for a call where it cannot stand: of a name that nothing has, or of one that is not supported.</summary>
+    public static InvalidQueryException NotHere(RqlQuery query, MethodExpression call, string what) =>
+        Unknown(query, call) ?? RqlErrors.NotSupportedYet(query.Text, call.Position, what);
+
+    /// <summary>Returns the error for a call of a name that nothing has; null for all else.</summary>
+    public static InvalidQueryException? Unknown(RqlQuery query, Expression expression) =>
+        expression is not MethodExpression call
+        || _all.Contains(call.Name, StringComparer.OrdinalIgnoreCase)
+        || query.Declarations.Any(one => one.Name == call.Name)
+            ? null
+            : RqlErrors.At(
+                query.Text, call.Position,
+                $"There is no function '{call.Name}()'."
+                    + RqlAdvice.DidYouMean(call.Name, _all.Concat(query.Declarations.Select(static one => one.Name)))
+                    + " One of your own is declared before 'from': declare function name(x) { … }.");
+}
