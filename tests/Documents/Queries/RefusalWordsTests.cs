@@ -85,6 +85,25 @@ public sealed class RefusalWordsTests : IAsyncLifetime
     [InlineData(
         "from Docs where »regex(Name, '(?=a)')",
         "looking ahead or back, options and other special groups are not supported")]
+    [InlineData("from Docs where »lenght(Name) = 1", "There is no function 'lenght()'. Did you mean 'length'?")]
+    [InlineData("from Docs where »frobnicate(Name) > 1 or Age = 1", "There is no function 'frobnicate()'. One of your own is")]
+    [InlineData("from Docs where Name = »lenght(Name)", "There is no function 'lenght()'. Did you mean 'length'?")]
+    [InlineData("from Docs order by »lenght(Name)", "There is no function 'lenght()'. Did you mean 'length'?")]
+    [InlineData("from Docs select »yaer(At)", "There is no function 'yaer()'. Did you mean 'year'?")]
+    [InlineData("from Docs select facet(»lenght(Name))", "There is no function 'lenght()'. Did you mean 'length'?")]
+    [InlineData("from Docs include »timing()", "There is no function 'timing()'. Did you mean 'timings'?")]
+    [InlineData("from Docs filter »lenght(Name) = 1", "There is no function 'lenght()'. Did you mean 'length'?")]
+    [InlineData("from Docs filter »startWith(Name, 'a')", "There is no function 'startWith()'. Did you mean 'startsWith'?")]
+    [InlineData(
+        "declare function isLate(x) { return true; } from Docs where »isLate2(Name) = 1", "Did you mean 'isLate'?")]
+    [InlineData("from Docs as d where »c.Name = 'x' load d.Ref as c", "is of a document that 'load' brings")]
+    [InlineData("from Docs as d where d.Age > 1 or exact(»c.Name = 'x') load d.Ref as c select d.Age", "behind 'filter'")]
+    [InlineData("from Docs as d where search(»c.Name, 'x') load d.Ref as c", "where x.c.Name")]
+    [InlineData("from Docs as d order by »c.Name load d.Ref as c", "(LoadDocument)")]
+    [InlineData("from Docs as d load d.Ref as c select facet(»c.Name)", "is of a document that 'load' brings")]
+    [InlineData("from Docs group by array(Tags) where »count(Age) > 1", "of a key it counts the elements")]
+    [InlineData("from Docs group by »year(At)", "By what is computed an index groups")]
+    [InlineData("declare function k(x) { return x; } from Docs group by »k(Name)", "By what is computed an index groups")]
     [InlineData("from Docs where Name = 'x' and »true = Flag", "The sides are swapped: a field stands left of '='")]
     [InlineData("from Docs where »null = Name", "Write 'Name = null'.")]
     [InlineData("from Docs filter »false != Flag", "Write 'Flag != false'.")]
@@ -98,6 +117,27 @@ public sealed class RefusalWordsTests : IAsyncLifetime
         string before = query[..position];
         Assert.Equal(
             (1 + before.Count(sign => sign == '\n'), position - before.LastIndexOf('\n')), (error.Line, error.Column));
+    }
+
+    [Fact]
+    public async Task Patches_by_query_refuse_conditions_on_what_only_their_script_loads()
+    {
+        InvalidQueryException error = await RefusalAsync(
+            "from Docs as d where c.Name = 'x' load d.Ref as c update { this.Of = c.Name; }",
+            static request => request with { IgnoresUpdate = true });
+        Assert.StartsWith("'c.Name' is of a document that 'load' brings", error.Message, StringComparison.Ordinal);
+        Assert.Equal((1, 22), (error.Line, error.Column));
+    }
+
+    [Fact]
+    public async Task A_field_with_the_name_of_what_is_loaded_is_asked_for_by_the_name_of_the_source()
+    {
+        await _database.PutAsync("own/1", """{"c":{"Name":"x"},"Ref":"own/2"}""", "Own");
+        await _database.PutAsync("own/2", """{"c":{"Name":"y"}}""", "Own");
+        foreach (string query in (string[])[
+            "from Own where c.Name = 'x'", "from Own as o where o.c.Name = 'x' load o.Ref as c",
+            "from Own as o where 'c.Name' = 'x' load o.Ref as c"])
+            Assert.Equal(["own/1"], (await _database.AskAsync(query)).Ids);
     }
 
     [Fact]

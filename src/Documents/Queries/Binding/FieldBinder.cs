@@ -70,7 +70,7 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
 
         FieldPath path = operand switch
         {
-            PathExpression expression => Path(expression),
+            PathExpression expression => IndexedPath(expression),
             LiteralExpression { Kind: LiteralKind.String } literal => Path(literal.Text, literal.Position),
             MethodExpression method when IsBeside(method) => throw NoFieldBeside(method),
             MethodExpression { Arguments.Count: > 0 } method when FilterFunctions.Knows(method.Name) => throw RqlErrors.At(
@@ -145,10 +145,23 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
 
     private FieldPath PathOf(Expression operand) => operand switch
     {
-        PathExpression expression => Path(expression),
+        PathExpression expression => IndexedPath(expression),
         LiteralExpression { Kind: LiteralKind.String } literal => Path(literal.Text, literal.Position),
         _ => throw RqlErrors.At(query.Text, operand.Position, "Expected a field."),
     };
+
+    /// <summary>Returns a path of documents that an index has. It has none of those that LOAD brings.</summary>
+    private FieldPath IndexedPath(PathExpression expression) =>
+        expression.Segments[0] is { Quoted: false, Name: var root }
+            && root != query.From.Alias
+            && query.LoadNames.Contains(root)
+            ? throw RqlErrors.At(
+                query.Text, expression.Position,
+                $"'{expression}' is of a document that 'load' brings, which an index of what 'from' names does not have. Write a "
+                    + $"condition on it behind 'filter', or define an index whose map loads it (LoadDocument) and ask for that "
+                    + $"field. A field of the document itself is written with the name of the source: "
+                    + $"from … as x where x.{expression} …")
+            : Path(expression);
 
     /// <summary>Returns the document path of a field of a named index, or null if there is no such field.</summary>
     /// <param name="schemaName">The field's name in the index schema.</param>

@@ -23,6 +23,13 @@ internal sealed record RqlQuery
 
     public IReadOnlyList<LoadItem> Load { get; init; } = [];
 
+    /// <summary>The names of loaded documents, also of those that only an update uses that was left out.</summary>
+    public IReadOnlyList<string> LoadNames
+    {
+        get => field ?? [.. Load.Select(static load => load.Alias)];
+        init;
+    }
+
     public Expression? Filter { get; init; }
 
     public SelectClause? Select { get; init; }
@@ -53,7 +60,7 @@ internal sealed record RqlQuery
     /// Returns the query that selects the documents to update: without UPDATE and what only its script uses.
     /// </summary>
     public RqlQuery WithoutUpdate() => Filter is null
-        ? this with { Update = null, Declarations = [], Load = [] }
+        ? this with { Update = null, Declarations = [], LoadNames = LoadNames, Load = [] }
         : this with { Update = null };
 
     /// <summary>
