@@ -90,6 +90,7 @@ internal static class ExaminedConditions
         BetweenExpression between => Unanswered(query, index, between.Operand),
         InExpression list => Unanswered(query, index, list.Operand),
         MethodExpression { Arguments: [{ Value: var inner }] } method when method.Is("exact") => ReasonOf(query, index, inner),
+        MethodExpression { Arguments: [{ Value: var there }] } method when method.Is("exists") => Unanswered(query, index, there),
         MethodExpression { Arguments: [{ Value: var operand }, _] } method
             when method.Is("startsWith") || method.Is("endsWith") || method.Is("regex") =>
             Unanswered(query, index, operand),

@@ -57,14 +57,14 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
 
         if (ComputedOperand.Of(query, operand) is (var computed, { } of))
         {
-            // numbers and days are the same with and without case; a moment is another text than the time is
-            bool isSame = kind == AutoIndexFieldKind.Exact && computed != AutoIndexFieldKind.Utc;
-            kind = isSame || kind == AutoIndexFieldKind.Value
+            // numbers, days and moments are the same with and without case
+            kind = kind is AutoIndexFieldKind.Exact or AutoIndexFieldKind.Value
                 ? computed
                 : throw RqlErrors.At(
                     query.Text, operand.Position,
-                    $"What '{ComputedKinds.NameOf(computed)}()' gives has no case and no words: write it without 'exact()' and "
-                        + "'search()'.");
+                    $"What '{ComputedKinds.NameOf(computed)}()' gives has no words: write it without 'search()'.");
+            if (IsId(of))
+                return Use(new AutoIndexField(AutoIndexField.Id, kind), operand.Position);
             operand = of;
         }
 

@@ -76,7 +76,7 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
         if ((method.Is("startsWith") || method.Is("endsWith")) && arguments.Count == 2)
         {
             FilterOperand operand = Field(arguments[0].Value, isExact);
-            string affix = Text(arguments[1].Value, isExact);
+            string affix = Text(arguments[1].Value, isExact || UtcTexts.Is(arguments[0].Value)); // moments are as they stand
             return method.Is("startsWith")
                 ? scope => operand.Any(scope, value => value.Spelled?.StartsWith(affix, StringComparison.Ordinal) == true)
                 : scope => operand.Any(scope, value => value.Spelled?.EndsWith(affix, StringComparison.Ordinal) == true);
