@@ -94,6 +94,14 @@ public sealed class GroupByTests : IDisposable
         """{"Kind":"a","c":"Berlin"}""")]
     [InlineData(
         "from Orders group by array(Lines[].Product) filter array(Lines[].Product) = 'salt' select count()", """{"Count":1}""")]
+    [InlineData(
+        "from Orders group by array(Lines) where count(Lines) > 1 select count(Lines), count() as N", """{"count(Lines)":2,"N":1} {"count(Lines)":2,"N":1}""")]
+    [InlineData(
+        "from Orders group by array(Lines[]) filter count() < count(array(Lines[])) select count(Lines[]) as c", """{"c":2} {"c":2}""")]
+    [InlineData("from Orders group by Lines order by count(Lines) desc select count(Lines) as c limit 1", """{"c":2}""")]
+    [InlineData(
+        "from Orders group by Kind, Lines order by Kind filter length(Kind) < count(Lines) select Kind, count(Lines) as c",
+        """{"Kind":"a","c":2} {"Kind":"b","c":2}""")]
     [InlineData("from Orders group by Missing select Missing, count()", """{"Missing":null,"Count":4}""")]
     public async Task Every_clause_works_over_groups(string text, string expected)
     {

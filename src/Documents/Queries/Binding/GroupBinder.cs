@@ -58,20 +58,27 @@ internal sealed class GroupBinder
         GroupKey added = key.Value switch
         {
             PathExpression or LiteralExpression { Kind: LiteralKind.String } => new GroupKey(PathOf(key.Value)),
-            MethodExpression { Arguments: [{ } only] } method when method.Is("array") =>
-                new GroupKey(PathOf(only.Value), IsContent: true),
+            MethodExpression { Arguments: [{ } only] } method when method.Is("array") => ContentOf(PathOf(only.Value)),
             MethodExpression method => throw Error(
                 method,
                 $"'{method.Name}()' is no key of 'group by': there are fields, fields of arrays (Lines[].Product), and array(…) "
-                    + $"of these."),
+                    + "of these. By what is computed an index groups, whose map computes it: Maps [from o in docs.Orders select "
+                    + "new { Year = o.At.Year, Count = 1 }], Reduce from r in results group r by r.Year into g select new { Year "
+                    + "= g.Key, Count = g.Sum(r => r.Count) }."),
             _ => throw Error(key.Value, "Expected a field to group by."),
         };
         if (!_byName.TryAdd(added.Name, added))
             throw Error(key.Value, $"'{added.Name}' is given twice in 'group by'.");
         if (key.Alias is { } alias && alias != added.Name && !_byName.TryAdd(alias, added))
             throw Error(key.Value, $"'{alias}' names two keys of 'group by'.");
+        if (key.Value is MethodExpression { Arguments: [{ Value: var array }] })
+            _byName.TryAdd($"array({PathOf(array)})", added); // as it is written
         _keys.Add(added);
     }
+
+    /// <summary>The content of an array: <c>array(Tags)</c> is <c>array(Tags[])</c>.</summary>
+    private static GroupKey ContentOf(string path) =>
+        new(path.Contains('[', StringComparison.Ordinal) ? path : $"{path}[]", IsContent: true);
 
     private string PathOf(Expression expression) => expression switch
     {
@@ -83,7 +90,8 @@ internal sealed class GroupBinder
     private OrderKey OverGroups(OrderKey key)
     {
         if (key.Value is MethodExpression method
-            && (method.Is("count") || KindOf(method) is not null)
+            && IsAggregate(method)
+            && !method.Is("key")
             && key.Type == OrderType.Default)
             throw Error(
                 method,
@@ -127,7 +135,8 @@ internal sealed class GroupBinder
     /// <summary>Rewrites what may be a member of the group, and leaves values as they are.</summary>
     private Expression ValueOverGroups(Expression expression) =>
         expression is PathExpression
-            || (expression is MethodExpression method && (IsAggregate(method) || _query.Declares(method)))
+            || (expression is MethodExpression method
+                && (IsAggregate(method) || _query.Declares(method) || FilterFunctions.Knows(method.Name)))
             ? OverGroups(expression)
             : expression;
 
@@ -160,8 +169,13 @@ internal sealed class GroupBinder
             ? _byName.GetValueOrDefault($"array({PathOf(only.Value)})")
             : null;
 
-    private static bool IsAggregate(MethodExpression method) =>
-        method.Is("count") || method.Is("key") || KindOf(method) is not null;
+    private bool IsAggregate(MethodExpression method) =>
+        (method.Is("count") && !IsOfKey(method)) || method.Is("key") || KindOf(method) is not null;
+
+    /// <summary>Whether a function is of one key: <c>count(Lines)</c> of the elements of a key that is an array.</summary>
+    private bool IsOfKey(MethodExpression method) =>
+        method.Arguments is [{ Value: var of, Alias: null }]
+        && (KeyOf(of) is not null || (of is MethodExpression array && ArrayOf(array) is not null));
 
     private static GroupAggregateKind? KindOf(MethodExpression method)
     {
@@ -177,7 +191,10 @@ internal sealed class GroupBinder
         if (method.Is("count"))
             return method.Arguments.Count == 0
                 ? GroupDefinition.Count
-                : throw Error(method, "'count()' counts the documents of a group and takes no field.");
+                : throw Error(
+                    method,
+                    "'count()' counts the documents of a group and takes no field; of a key it counts the elements: group by "
+                        + "array(Lines) where count(Lines) > 1.");
         if (method.Is("key"))
         {
             if (method.Arguments.Count > 0)
@@ -271,7 +288,7 @@ internal sealed class GroupBinder
             case MethodExpression method when FacetBinder.IsFacet(method) || SuggestionBinder.IsSuggestion(method):
                 return item with { Value = OverGroups(method) };
             case MethodExpression { Arguments: [{ Value: var value, Alias: null }] } method
-                when FilterFunctions.Of(method.Name) is not null:
+                when FilterFunctions.Knows(method.Name):
                 AliasedExpression of = SelectItem(new AliasedExpression(value, null));
                 return new AliasedExpression(
                     method with { Arguments = [new MethodArgument(of.Value, null)] },
