@@ -29,6 +29,7 @@ internal sealed class QueryExecutor(
     private const int MostViews = 3;
 
     private readonly QueryCache _cache = new();
+    private readonly FieldSightings _sightings = new();
     private readonly QueryDeadlines _deadlines = new(options.MaxQueryTime, options.TimeProvider);
     private readonly IndexChooser _chooser = new(indexes, beginRead);
     private BindingContext? _names;
@@ -178,10 +179,11 @@ internal sealed class QueryExecutor(
     {
         BoundQuery query = context.Query;
         DatabaseSnapshot snapshot = beginRead();
-        long pages = snapshot.PageVisits;
         ResultSource? source = null;
         try
         {
+            IReadOnlyList<string> warnings = QueryWarnings.OfStore(query, snapshot, _sightings);
+            long pages = snapshot.PageVisits;
             ScanBudget? budget = RequestedPage.BudgetOf(context.Request) is { } limits
                 ? new ScanBudget(limits, snapshot, options.TimeProvider)
                 : null;
@@ -200,7 +202,7 @@ internal sealed class QueryExecutor(
             var found = new FoundResults(snapshot, source, StoreName(query, snapshot))
             {
                 Scan = query.WantsTimings || context.Request.WithPlan ? new ScanPlan(query, snapshot, source, pages) : null,
-                Warnings = QueryWarnings.OfCollection(query.Collection, snapshot),
+                Warnings = warnings,
             };
             if (!query.Filters)
                 source.Skip(query.Skip, cancellationToken);
@@ -473,7 +475,7 @@ internal sealed class QueryExecutor(
         return new FoundResults(snapshot, source, index.Name)
         {
             Answer = state,
-            Warnings = QueryWarnings.Of(searcher, tail, state, snapshot, context),
+            Warnings = QueryWarnings.Of(searcher, tail, state, snapshot, context, _sightings),
             Notes = ResultNotes.Open(searcher, tail, query, context.CancellationToken),
             Plan = hits.Plan,
             Counters = hits.Counters,
@@ -500,13 +502,13 @@ internal sealed class QueryExecutor(
             page.Skip, page.Take);
 
     /// <summary>Computes facets or suggestions immediately.</summary>
-    private static FoundResults Compute(
+    private FoundResults Compute(
         IndexSearcher searcher, IndexTail? tail, IndexAnswer state, DatabaseSnapshot snapshot, QueryContext context,
         CancellationToken cancellationToken)
     {
         BoundQuery query = context.Query;
         DocumentIndex index = state.Index;
-        IReadOnlyList<string> warnings = QueryWarnings.Of(searcher, tail, state, snapshot, context);
+        IReadOnlyList<string> warnings = QueryWarnings.Of(searcher, tail, state, snapshot, context, _sightings);
         if (query.Suggestions.Count > 0)
         {
             IReadOnlyList<SuggestionResult> suggestions = SuggestionRows.Find(

@@ -140,7 +140,8 @@ public sealed class QueryResults : IDisposable
 
     /// <summary>
     /// Warnings: about probable mistakes in the query (a collection or field that no document has, once the index has processed
-    /// all documents), about an index that is not complete, and about conditions for which documents are examined one by one.
+    /// all documents; of fields that no index has, as far as queries have looked at documents), about an index that is not
+    /// complete, and about conditions for which documents are examined one by one.
     /// </summary>
     [field: MaybeNull]
     public IReadOnlyList<string> Warnings =>

@@ -1,6 +1,7 @@
 using System.Text.Json;
 using Treepie.Indexes;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Fields;
 using Treepie.Indexing;
 using Treepie.Queries.Binding;
 using Treepie.Rql;
@@ -20,14 +21,50 @@ internal static class QueryWarnings
 
     /// <summary>Returns the warnings of an answer from an index.</summary>
     public static IReadOnlyList<string> Of(
-        IndexSearcher searcher, IndexTail? tail, IndexAnswer state, DatabaseSnapshot snapshot, QueryContext context)
+        IndexSearcher searcher, IndexTail? tail, IndexAnswer state, DatabaseSnapshot snapshot, QueryContext context,
+        FieldSightings sightings)
     {
-        IReadOnlyList<string> ofIndex = state.Index.Warnings;
+        IReadOnlyList<string> ofPaths = OfPaths(context.Query, snapshot, sightings);
         IReadOnlyList<string> ofFields = state.IsStale
             ? OfProgress(state, searcher, snapshot)
             : state.MayMissHits || tail is not null ? [] : OfFields(context.Query, state.Index, searcher, snapshot);
-        return ofIndex.Count == 0 ? ofFields : ofFields.Count == 0 ? ofIndex : [.. ofIndex, .. ofFields];
+        return Both(state.Index.Warnings, Both(ofFields, ofPaths));
     }
+
+    private static IReadOnlyList<string> Both(IReadOnlyList<string> first, IReadOnlyList<string> second) =>
+        first.Count == 0 ? second : second.Count == 0 ? first : [.. first.Concat(second).Distinct()];
+
+    /// <summary>Returns the warnings of an answer from the documents themselves.</summary>
+    public static IReadOnlyList<string> OfStore(BoundQuery query, DatabaseSnapshot snapshot, FieldSightings sightings) =>
+        OfCollection(query.Collection, snapshot) is { Count: > 0 } ofCollection
+            ? ofCollection
+            : OfPaths(query, snapshot, sightings);
+
+    /// <summary>
+    /// Returns warnings about paths that the query names beside the fields of its index, and that no document has that was looked
+    /// at.
+    /// </summary>
+    private static IReadOnlyList<string> OfPaths(BoundQuery query, DatabaseSnapshot snapshot, FieldSightings sightings)
+    {
+        string? collection = query.Collection is { } named ? snapshot.Collection(named)?.Name : null;
+        if (query.Mentioned.Count == 0 || (query.Collection is not null && collection is null))
+            return [];
+        IReadOnlyList<(FieldPath Path, long Etag)> unseen = sightings.Unseen(collection, query.Mentioned, snapshot);
+        if (unseen.Count == 0)
+            return [];
+        List<string> known = Members(collection, snapshot);
+        string whose = WhoseOf(collection);
+        return [
+            .. unseen.Select(
+                one => (one.Etag >= snapshot.LastEtag
+                        ? $"{whose} has a field '{one.Path.Text}'."
+                        : $"{whose} that was looked at (the changes up to {one.Etag:N0} of {snapshot.LastEtag:N0}) has a field "
+                            + $"'{one.Path.Text}'.")
+                    + (known.Contains(one.Path.Text) ? "" : RqlAdvice.DidYouMean(one.Path.Text, known)))];
+    }
+
+    private static string WhoseOf(string? collection) =>
+        collection is null ? "No document" : $"No document of '{collection}'";
 
     /// <summary>Returns warnings about the collection of a query.</summary>
     public static IReadOnlyList<string> OfCollection(string? collection, DatabaseSnapshot snapshot)
@@ -93,10 +130,10 @@ internal static class QueryWarnings
         if (index.Definition is not AutoIndexDefinition definition)
             return $"No document of the index '{index.Name}' has a value for its field '{field.SchemaName}'.";
 
-        string whose = definition.OnlyCollection is { } collection ? $"No document of '{collection}'" : "No document";
+        string whose = WhoseOf(definition.OnlyCollection);
         IEnumerable<string> known = definition.Fields.Where(other => searcher.HasEntries(other.SchemaName))
             .Select(other => other.Path)
-            .Concat(Members(definition, snapshot))
+            .Concat(Members(definition.OnlyCollection, snapshot))
             .Distinct();
         string advice = known.Contains(field.Path) ? "" : RqlAdvice.DidYouMean(field.Path, known);
         return UseOf(field.Kind) is { } use
@@ -118,12 +155,10 @@ internal static class QueryWarnings
     };
 
     /// <summary>Returns member names of the least recently changed document.</summary>
-    private static List<string> Members(AutoIndexDefinition definition, DatabaseSnapshot snapshot)
+    private static List<string> Members(string? collection, DatabaseSnapshot snapshot)
     {
         var names = new List<string>();
-        using DocumentCursor cursor = definition.OnlyCollection is { } collection
-            ? snapshot.ByCollection(collection)
-            : snapshot.ByEtag();
+        using DocumentCursor cursor = collection is null ? snapshot.ByEtag() : snapshot.ByCollection(collection);
         if (!cursor.MoveNext())
             return names;
 

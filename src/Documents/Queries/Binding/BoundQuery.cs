@@ -48,6 +48,9 @@ internal sealed record BoundQuery
     /// <summary>Fields that the condition and the sort order need, with the offset of the first mention.</summary>
     public IReadOnlyList<FieldUse> Fields { get; init; } = [];
 
+    /// <summary>Paths of documents that it names beside <see cref="Fields"/>: in its output, its filter and its groups.</summary>
+    public IReadOnlyList<FieldPath> Mentioned { get; init; } = [];
+
     public IReadOnlyList<SortKey> Sort { get; init; } = [];
 
     /// <summary>Whether results have a score.</summary>

@@ -1,5 +1,6 @@
 using System.Text.Json;
 using Treepie.Indexes.Definitions;
+using Treepie.Indexes.Fields;
 using Treepie.Indexes.Grouping;
 using Treepie.Indexing.Queries;
 using Treepie.Queries.Filters;
@@ -80,11 +81,19 @@ internal sealed class QueryBinder
             throw RqlErrors.At(
                 query.Text, query.GroupBy[0].Value.Position,
                 "Groups are no documents: 'highlight()' and 'explanations()' do not go with 'group by'.");
+        IReadOnlyList<FieldPath> mentioned = [
+            .. groups.Keys.Select(static key => key.Path)
+                .Concat(groups.Aggregates.Select(static one => one.Path))
+                .Distinct()
+                .Select(FieldPath.TryParse)
+                .OfType<FieldPath>()
+                .Where(static path => !path.IsMetadata)];
         return bound with
         {
             Source = SourceKind.AutoIndex,
             Groups = groups.With(bound.Fields.Select(use => use.Field)),
-            Documents = documents,
+            Mentioned = mentioned,
+            Documents = documents is null ? null : documents with { Mentioned = [.. documents.Mentioned, .. mentioned] },
             ReadsBeside = bound.ReadsBeside || documents is { ReadsBeside: true },
         };
     }
@@ -319,6 +328,21 @@ internal sealed class QueryBinder
         { Custom = order };
     }
 
+    /// <summary>
+    /// The paths of which no field of an auto-index tells whether documents have them; where elements are counted, every document
+    /// has a number of them.
+    /// </summary>
+    private IReadOnlyList<FieldPath> Mentioned(BoundQuery bound)
+    {
+        IEnumerable<FieldPath> counted = bound.Fields.Where(static use => use.Field.Kind == AutoIndexFieldKind.Count)
+            .Select(static use => use.Field.FieldPath)
+            .OfType<FieldPath>();
+        return [
+            .. MentionedPaths.Of(_query)
+                .Where(path => !bound.Fields.Any(use => use.Field.Path == path.Text))
+                .Concat(counted)];
+    }
+
     private BoundQuery BindOutput(BoundQuery bound)
     {
         var notes = new NoteBinder(_query, _parameters, _fields);
@@ -336,6 +360,7 @@ internal sealed class QueryBinder
         outputs.BindIncludes();
         return bound with
         {
+            Mentioned = _fields.Index is null ? Mentioned(bound) : [],
             Projection = projection,
             Loads = loads.Loads,
             Script = script,
