@@ -22,7 +22,7 @@ internal static class FunctionNames
         "timeseries", "timings",
     ];
 
-    /// <summary>The error for a call where it cannot stand: of a name that nothing has, or of one that is not supported.</summary>
+    /// <summary>The error for a call where it cannot stand: of a name that nothing has, or that is not supported.</summary>
     public static InvalidQueryException NotHere(RqlQuery query, MethodExpression call, string what) =>
         Unknown(query, call) ?? RqlErrors.NotSupportedYet(query.Text, call.Position, what);
 
