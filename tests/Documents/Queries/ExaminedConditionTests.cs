@@ -135,11 +135,23 @@ public sealed class ExaminedConditionTests : IAsyncLifetime
     }
 
     [Theory]
+    [InlineData("where A = B", "", "A = B")]
+    [InlineData("where A != B", "filter N > 2", "A != B and N > 2")]
+    public async Task A_limit_of_filter_counts_what_is_examined_for_where_too(string where, string filter, string whole)
+    {
+        for (int limit = 0; limit < 6; limit++)
+            Assert.Equal(
+                (await _database.AskAsync($"from Docs order by N as long filter {whole} filter_limit {limit}")).Ids,
+                (await _database.AskAsync($"from Docs {where} order by N as long {filter} filter_limit {limit}")).Ids);
+        Assert.Empty((await _database.AskAsync($"from Docs {where} order by N as long {filter} filter_limit 0")).Ids);
+        Assert.NotEmpty((await _database.AskAsync($"from Docs {where} order by N as long {filter} filter_limit 6")).Ids);
+    }
+
+    [Theory]
     [InlineData("from Docs where search(A, 'x') or A = »B", "but for what an index alone can tell")]
     [InlineData("from Docs where N = 1 and not (boost(N = 2, 3) and A = »B)", "but for what an index alone can tell")]
     [InlineData("from Docs where boost(A = »B, 2)", "write it behind 'filter'")]
     [InlineData("from Docs as d where lucene(A, 'x') or »counter(d, 'Likes') > 3", "but for what an index alone can tell")]
-    [InlineData("from Docs where A = B filter N > 1 filter_limit »5", "A compared with B (a field; a text is written in quotes)")]
     [InlineData("from Docs where search(A, 'x') or »count(Lines as l, l.Q > 1) = 1", "but for what an index alone can tell")]
     [InlineData("from Docs where »count(Lines as l, l.Q > 1) = 1 select suggest(A, 'x')", "what its map computes")]
     [InlineData("from Docs where A = »B select suggest(A, 'x')", "no documents are examined: ask an index for a field")]

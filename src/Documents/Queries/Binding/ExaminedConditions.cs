@@ -62,11 +62,6 @@ internal static class ExaminedConditions
         if (examined.Count == 0)
             return (query, null);
 
-        if (query.FilterLimit is { } limit)
-            throw RqlErrors.At(
-                query.Text, limit.Position,
-                $"'filter_limit' is about what 'filter' examines, and 'where' has conditions that are examined too "
-                    + $"({reasons[0]}): write them behind 'filter'.");
         if (index is StaticIndexMapping { KeepsObjects: false } named)
             foreach (Expression term in examined)
                 RequireKnown(query, term, named, []);
