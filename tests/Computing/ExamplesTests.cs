@@ -4,7 +4,6 @@ using System.Text.RegularExpressions;
 using Treepie.Computations;
 using Treepie.Indexes.Computed;
 using Treepie.Kinds;
-using Treepie.Queries.Binding;
 using Treepie.Queries.Filters;
 using Treepie.Store;
 using Treepie.Tests.Support;
