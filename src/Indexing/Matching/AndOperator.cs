@@ -118,14 +118,16 @@ internal sealed class AndOperator : Operator
         return ordered;
     }
 
-    /// <summary>Moves clauses that examine each survivor behind those whose windows cost less.</summary>
+    /// <summary>
+    /// Moves ranges compared with a column, which examine each survivor, behind clauses whose windows cost less.
+    /// </summary>
     private static void PutBehind(Operator[] ordered)
     {
         for (int i = ordered.Length - 2; i >= 0; i--)
         {
             for (int place = i;
                  place + 1 < ordered.Length
-                     && ordered[place].LooksAtSurvivors
+                     && ColumnRangeOperator.Of(ordered[place]) is not null
                      && ordered[place + 1].Cost.Window < ordered[place].Cost.Window;
                  place++)
                 (ordered[place], ordered[place + 1]) = (ordered[place + 1], ordered[place]);

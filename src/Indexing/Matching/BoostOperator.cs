@@ -5,12 +5,6 @@ namespace Treepie.Indexing.Matching;
 /// <summary>Matches the same entries as its clause and multiplies their scores by a factor.</summary>
 internal sealed class BoostOperator(QueryContext context, Operator clause, float factor) : SameMatchesOperator(context, clause)
 {
-    /// <summary>The boosted clause.</summary>
-    public Operator Inner => Clause;
-
-    /// <summary>The factor applied to the scores.</summary>
-    public float Factor => factor;
-
     public override PlanNode Describe() =>
         new PlanNode("boost", label: factor.ToString(System.Globalization.CultureInfo.InvariantCulture)).Over(Clause.Describe());
 

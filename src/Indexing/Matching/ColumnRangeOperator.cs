@@ -40,8 +40,6 @@ internal sealed class ColumnRangeOperator(
 
     public override bool IsExact => true;
 
-    public override bool LooksAtSurvivors => true;
-
     /// <summary>Field and bounds, shown in the plan.</summary>
     public (string? Field, string? Label) Name { get; set; }
 

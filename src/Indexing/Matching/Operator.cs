@@ -35,11 +35,6 @@ internal abstract class Operator(QueryContext context)
     /// <summary>Cost of a window and of a single entry, for choosing between the two.</summary>
     public virtual OperatorCost Cost => CostModel.Unknown;
 
-    /// <summary>
-    /// Whether the cost depends on the number of entries to check, so that clauses with cheaper windows should run first.
-    /// </summary>
-    public virtual bool LooksAtSurvivors => false;
-
     /// <summary>The decision made when the operator was created, for the plan.</summary>
     public PlanDecision? Decision { get; set; }
 
@@ -55,22 +50,6 @@ internal abstract class Operator(QueryContext context)
             Estimate = Estimate,
             IsExact = IsExact
         };
-    }
-
-    /// <summary>
-    /// Announces that the operator is about to be evaluated together with others, so that the operating system can read all
-    /// their pages ahead.
-    /// </summary>
-    public virtual void Announce()
-    {
-    }
-
-    /// <summary>
-    /// As <see cref="Announce"/>, for the lengths of the operator's entries, which are many pages and are read last. Called
-    /// on each clause after all clauses have announced the rest.
-    /// </summary>
-    public virtual void AnnounceLengths()
-    {
     }
 
     /// <summary>
@@ -241,9 +220,6 @@ internal abstract class Operator(QueryContext context)
         Context.Return(mine);
         return count;
     }
-
-    /// <summary>Whether <see cref="Count"/> is known without reading entries.</summary>
-    public virtual bool KnowsCounts => false;
 
     /// <summary>
     /// Replaces the set by the window's matches that may score <paramref name="threshold"/>, excluding others as far as

@@ -1,6 +1,7 @@
 using System.Diagnostics;
 using System.Numerics;
 using Treepie.Indexing.Kernels;
+using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 
@@ -13,11 +14,11 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     private const int MostNarrowed = 16;
 
     /// <summary>
-    /// Index of the clause with the most matches if it knows its counts per window, otherwise -1. Counting then reads only
-    /// the matches of the other clauses that this one does not have.
+    /// Index of the clause with the most matches if it is a term, which counts a window without reading its entries,
+    /// otherwise -1. Counting then reads only the matches of the other clauses that this one does not have.
     /// </summary>
     private readonly int _counted = Array.FindIndex(
-        clauses, clause => clause.KnowsCounts && clause.Estimate == clauses.Max(other => other.Estimate));
+        clauses, clause => TermOperator.Of(clause) is not null && clause.Estimate == clauses.Max(other => other.Estimate));
     private float[]? _bounds;
     private float[] _byWindow = [];
     private int _windowCount;

@@ -3,7 +3,8 @@ namespace Treepie.Indexing.Matching;
 /// <summary>Base of operators that match the same entries as their clause and change its scores.</summary>
 internal abstract class SameMatchesOperator(QueryContext context, Operator clause) : Operator(context)
 {
-    protected Operator Clause { get; } = clause;
+    /// <summary>The clause that decides the matches.</summary>
+    public Operator Clause { get; } = clause;
 
     public override long Estimate => Clause.Estimate;
 
@@ -12,12 +13,6 @@ internal abstract class SameMatchesOperator(QueryContext context, Operator claus
     public override bool IsExact => Clause.IsExact;
 
     public override OperatorCost Cost => Clause.Cost;
-
-    public override bool KnowsCounts => Clause.KnowsCounts;
-
-    public override void Announce() => Clause.Announce();
-
-    public override void AnnounceLengths() => Clause.AnnounceLengths();
 
     public override long Next(long from) => Clause.Next(from);
 

@@ -36,13 +36,7 @@ internal sealed class TracedOperator : Operator
 
     public override OperatorCost Cost => _inner.Cost;
 
-    public override bool LooksAtSurvivors => _inner.LooksAtSurvivors;
-
     public override PlanNode Describe() => _node;
-
-    public override void Announce() => _inner.Announce();
-
-    public override void AnnounceLengths() => _inner.AnnounceLengths();
 
     public override long Next(long from)
     {
@@ -165,8 +159,6 @@ internal sealed class TracedOperator : Operator
         _node.RowsOut += count;
         return count;
     }
-
-    public override bool KnowsCounts => _inner.KnowsCounts;
 
     public override int Select(long window, WindowSet set, float threshold, float margin, bool counts)
     {

@@ -37,13 +37,13 @@ internal sealed record ComparedList(Operator List, ColumnRangeOperator Range)
     public long Count(QueryContext context)
     {
         Windows = context.Rent<PostingList>();
-        LongListOperator.Of(List)!.Open(Windows); // not null, see Of
+        TermOperator.Of(List)!.Open(Windows); // not null, see Of
         Windows.Unroll();
         return Range.Count(Windows);
     }
 
     private static ComparedList? Of(Operator list, Operator range) =>
-        ColumnRangeOperator.Of(range) is { } compared && LongListOperator.Of(list) is not null
+        ColumnRangeOperator.Of(range) is { } compared && TermOperator.Of(list) is LongListOperator
             ? new ComparedList(list, compared)
             : null;
 }

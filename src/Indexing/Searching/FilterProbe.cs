@@ -50,7 +50,7 @@ internal sealed class FilterProbe
         if (matchesAll || hits is not null)
             return;
 
-        _list = LongListOperator.Of(root);
+        _list = TermOperator.Of(root) as LongListOperator;
         double windows = Math.Min(context.View.WindowCount, root.Estimate),
             cost = _list is null ? root.Cost.Window : CostModel.PlacedWindow;
         _probesLeft = (long)(windows * cost / (root.Cost.Probe * NoOrder));

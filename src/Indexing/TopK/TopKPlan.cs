@@ -411,7 +411,7 @@ internal sealed class TopKPlan : TokenSink, IReusable
         for (int i = 0; i < _filters.Count && TermCount < MostTerms; i++)
         {
             TopKFilter filter = _filters[i];
-            if (!filter.IsWanted || TermOf(filter.Operator!) is not { } list) // set by Complete
+            if (!filter.IsWanted || TermOperator.Of(filter.Operator!) is not { Scorer: null } list) // set by Complete
                 continue;
             TopKTerm term = _terms[TermCount] ??= new TopKTerm();
             float constant = _steps[filter.Step].Constant;
@@ -446,14 +446,6 @@ internal sealed class TopKPlan : TokenSink, IReusable
         }
     }
 
-    private static TermOperator? TermOf(Operator clause) => clause switch
-    {
-        TracedOperator traced => TermOf(traced.Inner),
-        ConstantOperator constant => TermOf(constant.Clause),
-        TermOperator { Scorer: null } term => term,
-        _ => null,
-    };
-
     /// <summary>
     /// A step of the score's sum: the contributions of some lists, added directly or as a group of their own, or a constant.
     /// </summary>
@@ -484,7 +476,8 @@ internal sealed class TopKFilter(IndexQuery query, bool isWanted, int step)
     /// <summary>Whether to evaluate this filter before another.</summary>
     public bool IsBefore(TopKFilter other)
     {
-        bool looks = Operator is { LooksAtSurvivors: true }, otherLooks = other.Operator is { LooksAtSurvivors: true };
+        // set in a complete plan
+        bool looks = ColumnRangeOperator.Of(Operator!) is not null, otherLooks = ColumnRangeOperator.Of(other.Operator!) is not null;
         return looks == otherLooks ? Share < other.Share : otherLooks;
     }
 }

@@ -499,9 +499,9 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     private Operator[] Together(List<Operator> clauses)
     {
         foreach (Operator clause in clauses)
-            clause.Announce();
+            TermOperator.Of(clause)?.Announce();
         foreach (Operator clause in clauses)
-            clause.AnnounceLengths();
+            TermOperator.Of(clause)?.AnnounceLengths();
         Operator[] together = [.. clauses];
         foreach (ref Operator clause in together.AsSpan())
             clause = Traced(clause);

@@ -71,23 +71,9 @@ internal sealed class LongListOperator(
     /// <summary>The list, for looking up single windows.</summary>
     public PostingCursor Postings => List;
 
-    /// <summary>
-    /// Returns the long list that a clause is, possibly boosted or with a constant score; null for anything else.
-    /// </summary>
-    public static LongListOperator? Of(Operator clause) => clause switch
-    {
-        TracedOperator traced => Of(traced.Inner),
-        ConstantOperator constant => Of(constant.Clause),
-        BoostOperator boosted => Of(boosted.Inner),
-        LongListOperator list => list,
-        _ => null,
-    };
-
     public override void Open(PostingList list) => list.Open(List, Context.Meter, Context);
 
     public override int Count(long window) => TryGet(window, out PostingWindow mine) ? mine.Count : 0;
-
-    public override bool KnowsCounts => true;
 
     public override bool Contains(long id) =>
         TryGet(id >> PostingWindow.SizeBits, out PostingWindow mine) && mine.Contains((int)(id & (PostingWindow.Size - 1)));
@@ -233,10 +219,7 @@ internal sealed class LongListOperator(
         }
     }
 
-    /// <summary>
-    /// Announces that the pages of the list are going to be read, so that the system reads them ahead. Later calls do
-    /// nothing.
-    /// </summary>
+    /// <summary>Calls after the first do nothing.</summary>
     public override void Announce()
     {
         if (_isAnnounced)

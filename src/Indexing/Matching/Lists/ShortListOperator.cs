@@ -118,8 +118,6 @@ internal sealed class ShortListOperator : TermOperator
         return kept;
     }
 
-    public override bool KnowsCounts => true;
-
     public override bool Contains(long id)
     {
         foreach (Posting posting in In(id >> PostingWindow.SizeBits))

@@ -19,6 +19,32 @@ internal abstract class TermOperator(QueryContext context) : Operator(context)
     /// <summary>The kind of posting list, for the plan.</summary>
     protected abstract string Form { get; }
 
+    /// <summary>
+    /// Returns the term that a clause is, possibly boosted or with a constant score; null for anything else.
+    /// </summary>
+    public static TermOperator? Of(Operator clause) => clause switch
+    {
+        TracedOperator traced => Of(traced.Inner),
+        SameMatchesOperator same => Of(same.Clause),
+        _ => clause as TermOperator,
+    };
+
+    /// <summary>
+    /// Announces that the term is about to be evaluated together with others, so that the operating system can read all
+    /// their pages ahead.
+    /// </summary>
+    public virtual void Announce()
+    {
+    }
+
+    /// <summary>
+    /// As <see cref="Announce"/>, for the lengths of the term's entries, which are many pages and are read last. Called for
+    /// each term after all terms have announced the rest.
+    /// </summary>
+    public virtual void AnnounceLengths()
+    {
+    }
+
     public override PlanNode Describe() => new(Form, Field, Term) { Estimate = Estimate, IsExact = true };
 
     /// <summary>Opens a <see cref="PostingList"/> over the term's postings.</summary>

@@ -198,9 +198,9 @@ internal sealed class IndexView
     }
 
     /// <summary>
-    /// Announces the pages of a long list, see <see cref="Operator.Announce"/>, if it has several and was not announced
-    /// before. Pages that a query did not need would otherwise be announced again each time, which takes longer than such a
-    /// query. (If lists share a bit, all but the first are read page by page.)
+    /// Announces the pages of a long list, so that the operating system reads them ahead, if it has several and was not
+    /// announced before. Pages that a query did not need would otherwise be announced again each time, which takes longer
+    /// than such a query. (If lists share a bit, all but the first are read page by page.)
     /// </summary>
     public void Announce(Tree postings, long listId, long entries)
     {
