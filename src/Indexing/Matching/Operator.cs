@@ -181,12 +181,6 @@ internal abstract class Operator(QueryContext context)
         Score(window, hits, scores, boost);
 
     /// <summary>
-    /// Writes all entries with their scores if they are known and at most <see cref="FlatPostings.MaxEntries"/>. Returns how
-    /// many there are, or -1 if they are not.
-    /// </summary>
-    public virtual int ScoreEntries(Span<long> ids, Span<float> scores, float boost) => -1;
-
-    /// <summary>
     /// An upper bound, not necessarily tight, on what <see cref="Score"/> adds to an entry of the window. Called for every
     /// window, so it must be cheap.
     /// </summary>

@@ -126,15 +126,6 @@ internal sealed class TracedOperator : Operator
         _tracer.Leave(_node);
     }
 
-    public override int ScoreEntries(Span<long> ids, Span<float> scores, float boost)
-    {
-        _tracer.Enter(_node);
-        int count = _inner.ScoreEntries(ids, scores, boost);
-        _tracer.Leave(_node);
-        _node.RowsOut += Math.Max(0, count);
-        return count;
-    }
-
     public override float Bound(long window, float boost)
     {
         _tracer.Enter(_node);

@@ -88,17 +88,6 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
 
     private long ScoreAll()
     {
-        Span<long> ids = stackalloc long[FlatPostings.MaxEntries];
-        int known = root.ScoreEntries(ids, _scores, 1);
-        if (known >= 0)
-        {
-            context.Meter.Count.CandidatesScored += known;
-            for (int i = 0; i < known; i++)
-                sorter.AddIfBetter(ids[i], _scores[i]);
-
-            return known;
-        }
-
         long found = 0;
         for (long window = root.Next(0); window != Operator.End; window = root.Next(window + 1))
         {

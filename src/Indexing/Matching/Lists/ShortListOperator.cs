@@ -143,19 +143,6 @@ internal sealed class ShortListOperator : TermOperator
         }
     }
 
-    public override int ScoreEntries(Span<long> ids, Span<float> scores, float boost)
-    {
-        Debug.Assert(ids.Length >= _count && scores.Length >= _count, "each entry gets an id and a score");
-        ReadOnlySpan<Posting> postings = Postings;
-        for (int i = 0; i < postings.Length; i++)
-            ids[i] = postings[i].EntryId;
-        if (_scorer is null)
-            scores[..postings.Length].Fill(boost);
-        else
-            _scorer.Score(postings, scores, boost);
-        return postings.Length;
-    }
-
     public override void Parts(long window, Span<float> parts)
     {
         parts.Clear();
