@@ -179,14 +179,6 @@ internal sealed class AndOperator : Operator
             clause.Score(window, hits, scores, boost);
     }
 
-    public override float Bound(long window, float boost)
-    {
-        float sum = 0;
-        foreach (Operator clause in _clauses)
-            sum += clause.Bound(window, boost);
-        return sum;
-    }
-
     public override void Bounds(Span<float> windows, float boost)
     {
         _byCost[0].Bounds(windows, boost);

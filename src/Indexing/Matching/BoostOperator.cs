@@ -17,8 +17,6 @@ internal sealed class BoostOperator(QueryContext context, Operator clause, float
     public override void AddEntryBounds(long window, EntryBounds bounds, float boost) =>
         Clause.AddEntryBounds(window, bounds, boost * factor);
 
-    public override float Bound(long window, float boost) => Clause.Bound(window, boost * factor);
-
     public override void Bounds(Span<float> windows, float boost) => Clause.Bounds(windows, boost * factor);
 
     public override int Select(long window, WindowSet set, float threshold, float margin, bool counts) =>

@@ -181,27 +181,19 @@ internal abstract class Operator(QueryContext context)
         Score(window, hits, scores, boost);
 
     /// <summary>
-    /// An upper bound, not necessarily tight, on what <see cref="Score"/> adds to an entry of the window. Called for every
-    /// window, so it must be cheap.
-    /// </summary>
-    public virtual float Bound(long window, float boost)
-    {
-        Span<float> bounds = stackalloc float[PostingWindow.Blocks];
-        bounds.Clear();
-        AddBounds(window, bounds, boost);
-        return BoundKernels.Largest(bounds);
-    }
-
-    /// <summary>
-    /// Writes <see cref="Bound"/> of every window of the index, or <see cref="NoMatch"/> where nothing can match.
+    /// Writes, for every window of the index, an upper bound, not necessarily tight, on what <see cref="Score"/> adds to an
+    /// entry of it, or <see cref="NoMatch"/> where nothing can match.
     /// </summary>
     public virtual void Bounds(Span<float> windows, float boost)
     {
         windows.Fill(NoMatch);
+        Span<float> blocks = stackalloc float[PostingWindow.Blocks];
         for (long window = Next(0); window < windows.Length; window = Next(window + 1))
         {
             Context.Check();
-            windows[(int)window] = Bound(window, boost);
+            blocks.Clear();
+            AddBounds(window, blocks, boost);
+            windows[(int)window] = BoundKernels.Largest(blocks);
         }
     }
 

@@ -22,6 +22,7 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     private float[]? _bounds;
     private float[] _byWindow = [];
     private int _windowCount;
+    private float _boost;
 
     /// <summary>The clauses in the order in which their scores are added up.</summary>
     public Operator[] Clauses => clauses;
@@ -100,22 +101,14 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
             clause.AddEntryBounds(window, bounds, boost);
     }
 
-    public override float Bound(long window, float boost)
-    {
-        float sum = 0;
-        foreach (Operator clause in clauses)
-            sum += clause.Bound(window, boost);
-        return sum;
-    }
-
     /// <summary>
     /// Also keeps the bounds of each clause, for <see cref="Select"/>: 4 bytes per window and clause, for up to
     /// <see cref="MostNarrowed"/> clauses.
     /// </summary>
     public override void Bounds(Span<float> windows, float boost)
     {
-        bool isKept = boost == 1 && clauses.Length <= MostNarrowed;
-        _windowCount = isKept ? windows.Length : 0;
+        bool isKept = clauses.Length <= MostNarrowed;
+        (_windowCount, _boost) = (windows.Length, boost);
         _byWindow = Context.RentNumbers((isKept ? clauses.Length : 1) * windows.Length);
         windows.Fill(NoMatch);
         for (int clause = 0; clause < clauses.Length; clause++)
@@ -150,13 +143,14 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     /// <summary>
     /// An entry must match every essential clause, that is one without which the others cannot reach the threshold. If there
     /// is none, an entry must match a clause outside the group of weakest clauses whose bounds together stay below the
-    /// threshold.
+    /// threshold. <see cref="Bounds"/> must have been called before.
     /// </summary>
     public override int Select(long window, WindowSet set, float threshold, float margin, bool counts)
     {
         if (clauses.Length > MostNarrowed || threshold <= 0)
             return base.Select(window, set, threshold, margin, counts);
 
+        threshold *= _boost; // as the kept bounds
         Span<float> most = stackalloc float[clauses.Length];
         Span<int> order = stackalloc int[clauses.Length];
         float all = Rank(window, most, order);
@@ -199,12 +193,11 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     private float Rank(long window, Span<float> most, Span<int> order)
     {
         Debug.Assert(most.Length == clauses.Length && order.Length == clauses.Length, "each clause has a bound and a place");
+        Debug.Assert(window < _windowCount, "the bounds of all windows are kept");
         float all = 0;
         for (int i = 0; i < clauses.Length; i++)
         {
-            all += most[i] = window < _windowCount
-                ? Math.Max(0, _byWindow[(i * _windowCount) + (int)window])
-                : clauses[i].Bound(window, 1);
+            all += most[i] = Math.Max(0, _byWindow[(i * _windowCount) + (int)window]);
             int place = i;
             for (; place > 0 && most[order[place - 1]] > most[i]; place--)
                 order[place] = order[place - 1];

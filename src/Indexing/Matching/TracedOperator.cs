@@ -126,14 +126,6 @@ internal sealed class TracedOperator : Operator
         _tracer.Leave(_node);
     }
 
-    public override float Bound(long window, float boost)
-    {
-        _tracer.Enter(_node);
-        float bound = _inner.Bound(window, boost);
-        _tracer.Leave(_node);
-        return bound;
-    }
-
     public override void Bounds(Span<float> windows, float boost)
     {
         _tracer.Enter(_node);

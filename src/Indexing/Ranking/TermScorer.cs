@@ -151,10 +151,6 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
         return count;
     }
 
-    /// <summary>Upper bound on the score of an entry of a window.</summary>
-    public float Bound(in PostingWindow postings, float boost) =>
-        factors.ImpactUnit * Weight(boost) * BoundKernels.Largest(postings.Impacts);
-
     /// <summary>Looks up each posting among the hits, searching ahead where several hits are skipped.</summary>
     private static void ScoreList(
         in PostingWindow postings, ReadOnlySpan<ushort> hits, in WindowFactors lengths, Span<float> scores, float weight)

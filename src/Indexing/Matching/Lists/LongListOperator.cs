@@ -165,9 +165,6 @@ internal sealed class LongListOperator(
             AddBounds(window, bounds.Rest, boost);
     }
 
-    public override float Bound(long window, float boost) =>
-        !TryGet(window, out PostingWindow mine) ? 0 : scorer is null ? boost : scorer.Bound(mine, boost);
-
     public override void Bounds(Span<float> windows, float boost)
     {
         if (scorer is null)

@@ -163,15 +163,6 @@ internal sealed class ShortListOperator : TermOperator
         BoundKernels.AddScaled(bounds, parts, weight);
     }
 
-    public override float Bound(long window, float boost)
-    {
-        int here = In(window).Length;
-        float most = 0;
-        foreach (float part in Exact().AsSpan(_position, here))
-            most = Math.Max(most, part);
-        return most * (_scorer is null ? boost : _scorer.Weight(boost));
-    }
-
     public override void Bounds(Span<float> windows, float boost)
     {
         PartBounds(windows);
