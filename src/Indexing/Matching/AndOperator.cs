@@ -191,16 +191,10 @@ internal sealed class AndOperator : Operator
         }
     }
 
-    public override void AddBounds(long window, Span<float> bounds, float boost)
+    public override void AddBounds(long window, Span<float> bounds, float boost, EntryBounds? byEntry)
     {
         foreach (Operator clause in _clauses)
-            clause.AddBounds(window, bounds, boost);
-    }
-
-    public override void AddEntryBounds(long window, EntryBounds bounds, float boost)
-    {
-        foreach (Operator clause in _clauses)
-            clause.AddEntryBounds(window, bounds, boost);
+            clause.AddBounds(window, bounds, boost, byEntry);
     }
 
     /// <summary>

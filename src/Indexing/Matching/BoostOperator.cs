@@ -11,11 +11,8 @@ internal sealed class BoostOperator(QueryContext context, Operator clause, float
     public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost) =>
         Clause.Score(window, hits, scores, boost * factor);
 
-    public override void AddBounds(long window, Span<float> bounds, float boost) =>
-        Clause.AddBounds(window, bounds, boost * factor);
-
-    public override void AddEntryBounds(long window, EntryBounds bounds, float boost) =>
-        Clause.AddEntryBounds(window, bounds, boost * factor);
+    public override void AddBounds(long window, Span<float> bounds, float boost, EntryBounds? byEntry) =>
+        Clause.AddBounds(window, bounds, boost * factor, byEntry);
 
     public override void Bounds(Span<float> windows, float boost) => Clause.Bounds(windows, boost * factor);
 

@@ -62,7 +62,7 @@ internal sealed class DocumentBoostOperator : SameMatchesOperator
             scores[i] += _boosts.TryRead(start + hits[i], out double number) ? mine[i] * BoostLimits.OfEntry(number) : mine[i];
     }
 
-    public override void AddBounds(long window, Span<float> bounds, float boost)
+    public override void AddBounds(long window, Span<float> bounds, float boost, EntryBounds? byEntry)
     {
         Span<float> mine = stackalloc float[PostingWindow.Blocks];
         mine.Clear();

@@ -40,7 +40,7 @@ internal sealed class EntriesOperator(QueryContext context, long[] ids) : Operat
     {
     }
 
-    public override void AddBounds(long window, Span<float> bounds, float boost)
+    public override void AddBounds(long window, Span<float> bounds, float boost, EntryBounds? byEntry)
     {
     }
 

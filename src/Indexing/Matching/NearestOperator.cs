@@ -80,7 +80,7 @@ internal sealed class NearestOperator : Operator
         }
     }
 
-    public override void AddBounds(long window, Span<float> bounds, float boost)
+    public override void AddBounds(long window, Span<float> bounds, float boost, EntryBounds? byEntry)
     {
         long start = window << PostingWindow.SizeBits;
         Span<float> mine = stackalloc float[PostingWindow.Blocks];

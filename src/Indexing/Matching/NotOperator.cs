@@ -31,7 +31,7 @@ internal sealed class NotOperator(QueryContext context, Operator all, Operator c
     {
     }
 
-    public override void AddBounds(long window, Span<float> bounds, float boost)
+    public override void AddBounds(long window, Span<float> bounds, float boost, EntryBounds? byEntry)
     {
     }
 }

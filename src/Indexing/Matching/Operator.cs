@@ -167,14 +167,15 @@ internal abstract class Operator(QueryContext context)
     /// Adds to each of the window's 64 blocks of 64 entries an upper bound on what <see cref="Score"/> adds to an entry in
     /// it. By default a match scores <paramref name="boost"/>, which is the bound.
     /// </summary>
-    public virtual void AddBounds(long window, Span<float> bounds, float boost)
+    /// <param name="window">The window.</param>
+    /// <param name="bounds">The bounds, by block.</param>
+    /// <param name="boost">The boost, as for <see cref="Score"/>.</param>
+    /// <param name="byEntry">Where given, terms add bounds of single entries to it instead, where that is cheap.</param>
+    public virtual void AddBounds(long window, Span<float> bounds, float boost, EntryBounds? byEntry = null)
     {
         foreach (ref float bound in bounds)
             bound += boost;
     }
-
-    /// <summary>As <see cref="AddBounds"/>, but for single entries where that is cheap.</summary>
-    public virtual void AddEntryBounds(long window, EntryBounds bounds, float boost) => AddBounds(window, bounds.Rest, boost);
 
     /// <summary>As <see cref="Score"/>, if all hits match and the scores are still 0.</summary>
     public virtual void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost) =>

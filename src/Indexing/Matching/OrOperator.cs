@@ -89,16 +89,10 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
             clause.Score(window, hits, scores, boost);
     }
 
-    public override void AddBounds(long window, Span<float> bounds, float boost)
+    public override void AddBounds(long window, Span<float> bounds, float boost, EntryBounds? byEntry)
     {
         foreach (Operator clause in clauses)
-            clause.AddBounds(window, bounds, boost);
-    }
-
-    public override void AddEntryBounds(long window, EntryBounds bounds, float boost)
-    {
-        foreach (Operator clause in clauses)
-            clause.AddEntryBounds(window, bounds, boost);
+            clause.AddBounds(window, bounds, boost, byEntry);
     }
 
     /// <summary>

@@ -105,17 +105,10 @@ internal sealed class TracedOperator : Operator
         _tracer.Leave(_node);
     }
 
-    public override void AddBounds(long window, Span<float> bounds, float boost)
+    public override void AddBounds(long window, Span<float> bounds, float boost, EntryBounds? byEntry)
     {
         _tracer.Enter(_node);
-        _inner.AddBounds(window, bounds, boost);
-        _tracer.Leave(_node);
-    }
-
-    public override void AddEntryBounds(long window, EntryBounds bounds, float boost)
-    {
-        _tracer.Enter(_node);
-        _inner.AddEntryBounds(window, bounds, boost);
+        _inner.AddBounds(window, bounds, boost, byEntry);
         _tracer.Leave(_node);
     }
 

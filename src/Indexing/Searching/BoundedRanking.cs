@@ -206,7 +206,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         {
             _entryBounds ??= new EntryBounds(context);
             _entryBounds.Begin(words);
-            root.AddEntryBounds(window, _entryBounds, 1);
+            root.AddBounds(window, _entryBounds.Rest, 1, _entryBounds);
             isByEntry = true;
         }
 

@@ -68,7 +68,7 @@ public sealed class EntryBoundsTests
             return;
 
         bounds.Begin(words);
-        root.AddEntryBounds(window, bounds, 1);
+        root.AddBounds(window, bounds.Rest, 1, bounds);
         float[] ordered = [.. scores.Order()];
         for (int i = 0; i < 4; i++)
         {

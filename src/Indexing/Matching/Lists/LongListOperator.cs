@@ -149,41 +149,26 @@ internal sealed class LongListOperator(
             scorer.AddBounds(in mine, parts, 1);
     }
 
-    public override void AddBounds(long window, Span<float> bounds, float boost)
+    public override void AddBounds(long window, Span<float> bounds, float boost, EntryBounds? byEntry)
     {
-        if (!TryGet(window, out PostingWindow mine))
-            return;
-        if (scorer is null)
-            base.AddBounds(window, bounds, boost);
-        else
-            scorer.AddBounds(in mine, bounds, scorer.Weight(boost));
-    }
-
-    public override void AddEntryBounds(long window, EntryBounds bounds, float boost)
-    {
-        if (TryGet(window, out PostingWindow mine) && (scorer is null || !bounds.TryAdd(in mine, scorer, boost)))
-            AddBounds(window, bounds.Rest, boost);
-    }
-
-    public override void Bounds(Span<float> windows, float boost)
-    {
-        if (scorer is null)
-        {
-            base.Bounds(windows, boost);
-            return;
-        }
-
-        PartBounds(windows);
-        float weight = scorer.Weight(boost);
-        foreach (ref float bound in windows)
-            bound = bound < 0 ? NoMatch : bound * weight;
+        if (byEntry is null
+            || scorer is null
+            || !TryGet(window, out PostingWindow mine)
+            || !byEntry.TryAdd(in mine, scorer, boost))
+            base.AddBounds(window, bounds, boost, byEntry);
     }
 
     public override void PartBounds(Span<float> windows)
     {
         if (scorer is null)
         {
-            base.Bounds(windows, 1);
+            windows.Fill(NoMatch);
+            for (long window = Next(0); window < windows.Length; window = Next(window + 1))
+            {
+                Context.Check();
+                windows[(int)window] = 1;
+            }
+
             return;
         }
 

@@ -155,22 +155,6 @@ internal sealed class ShortListOperator : TermOperator
         }
     }
 
-    public override void AddBounds(long window, Span<float> bounds, float boost)
-    {
-        Span<float> parts = stackalloc float[PostingWindow.Blocks];
-        Parts(window, parts);
-        float weight = _scorer is null ? boost : _scorer.Weight(boost);
-        BoundKernels.AddScaled(bounds, parts, weight);
-    }
-
-    public override void Bounds(Span<float> windows, float boost)
-    {
-        PartBounds(windows);
-        float weight = _scorer is null ? boost : _scorer.Weight(boost);
-        foreach (ref float bound in windows)
-            bound = bound < 0 ? NoMatch : bound * weight;
-    }
-
     public override void PartBounds(Span<float> windows)
     {
         windows.Fill(NoMatch);

@@ -1,3 +1,4 @@
+using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Ranking;
@@ -125,6 +126,24 @@ internal abstract class TermOperator(QueryContext context) : Operator(context)
 
     /// <summary>Copies the positions of all entries of a window; false if they cannot be copied as a whole.</summary>
     public virtual bool TryCopyPlaces(long window, WindowPlaces places) => false;
+
+    public override void AddBounds(long window, Span<float> bounds, float boost, EntryBounds? byEntry)
+    {
+        Span<float> parts = stackalloc float[PostingWindow.Blocks];
+        Parts(window, parts);
+        BoundKernels.AddScaled(bounds, parts, Weight(boost));
+    }
+
+    public override void Bounds(Span<float> windows, float boost)
+    {
+        PartBounds(windows);
+        float weight = Weight(boost);
+        foreach (ref float bound in windows)
+            bound = bound < 0 ? NoMatch : bound * weight;
+    }
+
+    /// <summary>The score of an entry-dependent part of 1.</summary>
+    private float Weight(float boost) => Scorer is null ? boost : Scorer.Weight(boost);
 
     /// <summary>
     /// Writes, for each block of a window, an upper bound on the entry-dependent part of the BM25 score: 0 to 1 or slightly

@@ -199,7 +199,7 @@ internal sealed class PhraseOperator : Operator
         }
     }
 
-    public override void AddBounds(long window, Span<float> bounds, float boost)
+    public override void AddBounds(long window, Span<float> bounds, float boost, EntryBounds? byEntry)
     {
         Debug.Assert(bounds.Length == PostingWindow.Blocks, "each block gets a bound");
         if (_ahead is not null && _ahead.TryFind(window, wantsAll: false) && _ahead.Found.Length <= FewFound)
@@ -249,7 +249,7 @@ internal sealed class PhraseOperator : Operator
             return;
         Span<float> bounds = stackalloc float[PostingWindow.Blocks];
         bounds.Clear();
-        AddBounds(window, bounds, 1);
+        AddBounds(window, bounds, 1, byEntry: null);
         if (set.Form == WindowSetForm.List)
         {
             set.Narrow(bounds, threshold, margin);
@@ -368,7 +368,7 @@ internal sealed class PhraseOperator : Operator
         {
             Span<float> bounds = stackalloc float[PostingWindow.Blocks];
             bounds.Clear();
-            AddBounds(window, bounds, 1);
+            AddBounds(window, bounds, 1, byEntry: null);
             if (count != PhraseWords.Many)
             {
                 count = OffsetKernels.Narrow(ahead.Masks.Room[..count], bounds, threshold, margin);
