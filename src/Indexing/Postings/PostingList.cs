@@ -257,7 +257,7 @@ internal sealed class PostingList : IReusable
             if (IsShort)
                 UnrollShort(in segment, _places.AsSpan(first, segment.Windows));
             else
-                UnrollLong(new PostingSegment(segment.Whole.Span), _places.AsSpan(first, segment.Windows));
+                new PostingSegment(segment.Whole.Span).Hold(_places.AsSpan(first, segment.Windows));
         }
 
         Debug.Assert(_placeCount <= _places.Length, "3: a list has a place per window and a sentinel");
@@ -276,21 +276,6 @@ internal sealed class PostingList : IReusable
             long window = segment.First + PostingSegment.WindowOf(entry);
             var rest = new HeldBytes(_shortPayloads.AsSpan(start));
             mine[i] = new HeldWindow(window, PostingSegment.CountOf(entry), end - start, rest, segment.First, mine.Length, i);
-        }
-    }
-
-    private static void UnrollLong(PostingSegment segment, Span<HeldWindow> mine)
-    {
-        ReadOnlySpan<byte> payloads = segment.Payloads;
-        ReadOnlySpan<uint> narrow = segment.NarrowEntries;
-        long first = segment.FirstWindow;
-        int end = payloads.Length;
-        for (int i = mine.Length - 1; i >= 0; i--)
-        {
-            // Backwards, because each payload ends where the next begins.
-            (long window, int count, int start) = segment.EntryAt(i, narrow);
-            mine[i] = new HeldWindow(window, count, end - start, new HeldBytes(payloads[start..]), first, mine.Length, i);
-            end = start;
         }
     }
 

@@ -3,6 +3,7 @@ using System.Diagnostics;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
+using Treepie.Storage.Memory;
 
 namespace Treepie.Indexing.Postings;
 
@@ -121,6 +122,22 @@ internal readonly ref struct PostingSegment
     public (long Window, int Count, int Start) EntryAt(int index, ReadOnlySpan<uint> narrow) => index < narrow.Length
         ? (FirstWindow + WindowOf(narrow[index]), CountOf(narrow[index]), StartOf(narrow[index]))
         : (WindowAt(index), CountAt(index), StartAt(index));
+
+    /// <summary>Writes where the postings of each window are.</summary>
+    public void Hold(Span<HeldWindow> windows)
+    {
+        Debug.Assert(windows.Length == Count, "each window gets a place");
+        ReadOnlySpan<byte> payloads = Payloads;
+        ReadOnlySpan<uint> narrow = NarrowEntries;
+        int end = payloads.Length;
+        for (int i = windows.Length - 1; i >= 0; i--)
+        {
+            // Backwards, because each payload ends where the next begins.
+            (long window, int count, int start) = EntryAt(i, narrow);
+            windows[i] = new HeldWindow(window, count, end - start, new HeldBytes(payloads[start..]), FirstWindow, Count, i);
+            end = start;
+        }
+    }
 
     /// <summary>Distance of the window of an entry of <see cref="NarrowEntries"/> from the first.</summary>
     public static int WindowOf(uint entry) => (byte)entry;

@@ -18,47 +18,51 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
     private const int FirstWindows = 64, MaxKeptWindows = 4_096;
 
     private HeldWindow[] _windows = new HeldWindow[FirstWindows];
+    private PostingCursor? _list;
     private PositionPlaces? _blocks;
     private PositionBatch? _positions;
     private long _listId;
+    private bool _isDense;
+    private bool _isWhole;
     private int _count;
     private int _next;
     private long _known;
 
-    /// <summary>Whether these are all windows of the list.</summary>
-    public bool IsWhole { get; private set; }
-
-    /// <summary>The windows, ascending.</summary>
+    /// <summary>The windows located so far, ascending.</summary>
     public ReadOnlySpan<HeldWindow> Windows => _windows.AsSpan(0, _count);
 
     /// <summary>Starts on a list.</summary>
-    /// <param name="listId">The list.</param>
+    /// <param name="list">The list.</param>
+    /// <param name="listId">Its number.</param>
     /// <param name="blocks">The blocks of its positions.</param>
     /// <param name="positions">Reads the positions.</param>
-    public void Open(long listId, PositionPlaces blocks, PositionBatch positions)
+    /// <param name="isDense">Whether few windows share a segment, so that locating several together is worthwhile.</param>
+    public void Open(PostingCursor list, long listId, PositionPlaces blocks, PositionBatch positions, bool isDense)
     {
-        (_listId, _blocks, _positions) = (listId, blocks, positions);
+        (_list, _listId, _blocks, _positions, _isDense) = (list, listId, blocks, positions, isDense);
         ForgetPages();
     }
 
-    /// <summary>Adds all windows of a segment, which must be after those added before.</summary>
-    public void Add(in PostingSegment segment)
+    /// <summary>Locates all windows, which is worthwhile if most of them are going to be evaluated.</summary>
+    /// <param name="meter">Counts their bytes.</param>
+    /// <param name="query">The query, whose cancellation and budget are checked at every segment.</param>
+    public void ExpectAll(QueryMeter meter, IStoppable query)
     {
-        int first = _count, of = segment.Count;
-        _count += of;
-        if (_count > _windows.Length)
-            Array.Resize(ref _windows, (int)BitOperations.RoundUpToPowerOf2((uint)_count));
-        Span<HeldWindow> mine = _windows.AsSpan(first, of);
-        ReadOnlySpan<byte> payloads = segment.Payloads;
-        ReadOnlySpan<uint> narrow = segment.NarrowEntries;
-        int end = payloads.Length;
-        for (int i = mine.Length - 1; i >= 0; i--)
+        if (_isWhole)
+            return;
+        ForgetPages();
+        foreach (PostingSegment segment in _list!.Segments()) // Open sets it
         {
-            // Backwards, because each payload ends where the next begins.
-            (long window, int postings, int start) = segment.EntryAt(i, narrow);
-            mine[i] = new HeldWindow(window, postings, end - start, new HeldBytes(payloads[start..]), segment.FirstWindow, of, i);
-            end = start;
+            query.Check();
+            meter.Count.BytesDecoded += segment.Payloads.Length;
+            int first = _count;
+            _count += segment.Count;
+            if (_count > _windows.Length)
+                Array.Resize(ref _windows, (int)BitOperations.RoundUpToPowerOf2((uint)_count));
+            segment.Hold(_windows.AsSpan(first, segment.Count));
         }
+
+        _isWhole = true;
     }
 
     /// <summary>Adds a window, which must be after those added before.</summary>
@@ -70,49 +74,45 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
         _windows[_count++] = window;
     }
 
-    /// <summary>Records that all segments have been added.</summary>
-    public void End() => IsWhole = true;
-
     /// <summary>
     /// Locates a window, which must be after those located before, and prefetches what a membership test of some entries
     /// reads. Does nothing if the list has no postings in the window.
     /// </summary>
-    /// <param name="list">The list.</param>
     /// <param name="window">The window.</param>
-    /// <param name="entries">The entries.</param>
-    public void Expect(PostingCursor list, long window, ReadOnlySpan<ushort> entries)
+    /// <param name="entries">The entries, ascending.</param>
+    public void Expect(long window, ReadOnlySpan<ushort> entries)
     {
-        if (IsWhole || window < _known)
+        if (_isWhole || window < _known)
         {
             if (TryFind(window))
                 _windows[_next].Prefetch(entries);
             return;
         }
 
-        if (!list.TryHold(window, out HeldWindow held))
+        if (!_list!.TryHold(window, out HeldWindow held)) // Open sets it
             return;
         Add(in held);
         held.Prefetch(entries);
     }
 
-    /// <summary>Locates several ascending windows, which must be after those located before.</summary>
-    /// <param name="list">The list.</param>
-    /// <param name="wanted">The windows.</param>
-    /// <param name="isDense">Whether few windows share a segment, so that locating them together is worthwhile.</param>
-    public void Expect(PostingCursor list, ReadOnlySpan<long> wanted, bool isDense)
+    /// <summary>
+    /// Locates several ascending windows, which must be after those located before. Call before
+    /// <see cref="Expect(long, ReadOnlySpan{ushort})"/> for each of them.
+    /// </summary>
+    public void Expect(ReadOnlySpan<long> wanted)
     {
-        if (IsWhole || wanted.IsEmpty)
+        if (_isWhole || wanted.IsEmpty)
             return;
         Debug.Assert(_count == 0 || _windows[_count - 1].Window < wanted[0], "1: windows ascend");
         _known = wanted[^1] + 1;
-        foreach (long window in isDense ? default : wanted)
+        foreach (long window in _isDense ? default : wanted)
         {
-            if (list.TryHold(window, out HeldWindow held))
+            if (_list!.TryHold(window, out HeldWindow held))
                 Add(in held);
         }
 
-        for (; isDense && !wanted.IsEmpty; wanted = wanted[Math.Min(MostTogether, wanted.Length)..])
-            list.HoldEach(wanted[..Math.Min(MostTogether, wanted.Length)], this);
+        for (; _isDense && !wanted.IsEmpty; wanted = wanted[Math.Min(MostTogether, wanted.Length)..])
+            _list!.HoldEach(wanted[..Math.Min(MostTogether, wanted.Length)], this);
     }
 
     /// <summary>Prefetches what locating the positions of a window reads, if the window was located.</summary>
@@ -142,22 +142,23 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
     }
 
     /// <summary>Like <see cref="PositionBatch.Locate"/>.</summary>
-    public void Locate(PostingCursor list, long window, ReadOnlySpan<ushort> entries)
+    public void Locate(long window, ReadOnlySpan<ushort> entries)
     {
         if (TryFind(window))
             _positions!.Locate(_blocks!, _listId, _windows[_next], entries); // Open sets both
-        else if (list.TryHold(window, out HeldWindow held))
+        else if (_list!.TryHold(window, out HeldWindow held))
             _positions!.Locate(_blocks!, _listId, held, entries);
     }
 
     /// <summary>Like <see cref="PositionBatch.ReadMasks"/>.</summary>
     public void ReadMasks(Span<ulong> masks, Span<byte> isLong) => _positions!.ReadMasks(_blocks!, masks, isLong);
 
+    /// <summary>Forgets the located windows.</summary>
     public void ForgetPages()
     {
         _count = _next = 0;
         _known = 0;
-        IsWhole = false;
+        _isWhole = false;
     }
 
     public void Dispose() => ForgetPages();
@@ -165,7 +166,7 @@ internal sealed class WindowsAhead : IHoldsPages, IReusable
     public void Clear()
     {
         ForgetPages();
-        (_blocks, _positions) = (null, null);
+        (_list, _blocks, _positions) = (null, null, null);
         if (_windows.Length > MaxKeptWindows)
             _windows = new HeldWindow[FirstWindows];
     }

@@ -32,8 +32,7 @@ internal sealed class LongListOperator(
 
     protected override string Form => "term, long list";
 
-    /// <summary>Located windows and their positions. Available only if the operator was opened with positions.</summary>
-    private WindowsAhead Ahead => _ahead ??= OpenAhead();
+    public override WindowsAhead Ahead => _ahead ??= OpenAhead();
 
     public override long Next(long from) => List.Next(from);
 
@@ -87,41 +86,12 @@ internal sealed class LongListOperator(
         return rank < 0 ? default : _positionCursor.Read(held, rank);
     }
 
-    public override ReadOnlySpan<HeldWindow> Windows => _ahead is null ? default : _ahead.Windows;
-
-    public override void Expect(long window, ReadOnlySpan<ushort> entries) => Ahead.Expect(List, window, entries);
-
-    public override void ExpectEach(ReadOnlySpan<long> windows) =>
-        Ahead.Expect(List, windows, isDense: count >= DenseEntries * Context.View.WindowCount);
-
-    public override void Hold(in HeldWindow window) => Ahead.Add(in window);
-
-    public override void ExpectPositions(long window) => Ahead.ExpectPositions(window);
-
-    public override void ExpectNone() => _ahead?.ForgetPages();
-
-    public override void ExpectAll()
-    {
-        if (Ahead.IsWhole)
-            return;
-        Ahead.ForgetPages();
-        foreach (PostingSegment segment in List.Segments())
-        {
-            Context.Check();
-            Context.Meter.Count.BytesDecoded += segment.Payloads.Length;
-            Ahead.Add(in segment);
-        }
-
-        Ahead.End();
-    }
-
-    public override void LocatePositions(long window, ReadOnlySpan<ushort> entries) => Ahead.Locate(List, window, entries);
+    public override void LocatePositions(long window, ReadOnlySpan<ushort> entries) => Ahead.Locate(window, entries);
 
     public override void ReadMasks(Span<ulong> masks, Span<byte> isLong) => Ahead.ReadMasks(masks, isLong);
 
-    public override int PlacesIn(long window) => TryGet(window, out PostingWindow mine) ? mine.Count : 0;
-
-    public override bool TryCopyPlaces(long window, WindowPlaces places) =>
+    /// <summary>Copies the positions of all entries of a window; false if they cannot be copied as a whole.</summary>
+    public bool TryCopyPlaces(long window, WindowPlaces places) =>
         _positionCursor is not null && TryHold(window, out HeldWindow held) && _positionCursor.TryCopy(held, places);
 
     public override void CopyPositions(long window, ReadOnlySpan<ushort> entries, PositionTable table)
@@ -223,8 +193,8 @@ internal sealed class LongListOperator(
         Debug.Assert(_ahead is null, "windows are located for the list once");
         WindowsAhead room = Context.Rent<WindowsAhead>();
         room.Open(
-            listId, positions ?? throw new InvalidOperationException("The term was opened without positions."),
-            Context.Rent<PositionBatch>());
+            List, listId, positions ?? throw new InvalidOperationException("The term was opened without positions."),
+            Context.Rent<PositionBatch>(), isDense: count >= DenseEntries * Context.View.WindowCount);
         Context.Own(room);
         return room;
     }

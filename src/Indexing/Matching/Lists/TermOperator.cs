@@ -63,49 +63,10 @@ internal abstract class TermOperator(QueryContext context) : Operator(context)
     public abstract void CopyPositions(long window, ReadOnlySpan<ushort> entries, PositionTable table);
 
     /// <summary>
-    /// The windows located by <see cref="Expect"/> or <see cref="ExpectAll"/>, ascending; empty for a short list.
+    /// Locates windows and positions of a long list before they are evaluated; null for a short list, which is decoded
+    /// already. Other windows may still be evaluated. Requires that the operator was opened with positions.
     /// </summary>
-    public virtual ReadOnlySpan<HeldWindow> Windows => default;
-
-    /// <summary>
-    /// Announces that entries of a window are going to be evaluated, so that it is located and its data prefetched. Windows
-    /// are announced in ascending order. Other windows may still be evaluated.
-    /// </summary>
-    /// <param name="window">The window.</param>
-    /// <param name="entries">The entries, ascending.</param>
-    public virtual void Expect(long window, ReadOnlySpan<ushort> entries)
-    {
-    }
-
-    /// <summary>
-    /// Announces several ascending windows, which are located together. Call before <see cref="Expect"/> for each of them.
-    /// </summary>
-    public virtual void ExpectEach(ReadOnlySpan<long> windows)
-    {
-    }
-
-    /// <summary>As <see cref="Expect"/>, for a window that has already been located.</summary>
-    public virtual void Hold(in HeldWindow window)
-    {
-    }
-
-    /// <summary>
-    /// Announces that positions in a window are going to be read, for entries that all have the term; see
-    /// <see cref="LocatePositions"/>.
-    /// </summary>
-    public virtual void ExpectPositions(long window)
-    {
-    }
-
-    /// <summary>Announces that most windows are going to be evaluated, so that all of them are located now.</summary>
-    public virtual void ExpectAll()
-    {
-    }
-
-    /// <summary>Forgets the announced windows.</summary>
-    public virtual void ExpectNone()
-    {
-    }
+    public virtual WindowsAhead? Ahead => null;
 
     /// <summary>
     /// Locates and prefetches the positions of ascending entries of a window, which all have the term. A later
@@ -118,14 +79,6 @@ internal abstract class TermOperator(QueryContext context) : Operator(context)
     /// <see cref="LocatePositions"/>, in the same order.
     /// </summary>
     public abstract void ReadMasks(Span<ulong> masks, Span<byte> isLong);
-
-    /// <summary>
-    /// Number of entries in a window with the term if its positions can be copied as a whole, otherwise 0.
-    /// </summary>
-    public virtual int PlacesIn(long window) => 0;
-
-    /// <summary>Copies the positions of all entries of a window; false if they cannot be copied as a whole.</summary>
-    public virtual bool TryCopyPlaces(long window, WindowPlaces places) => false;
 
     public override void AddBounds(long window, Span<float> bounds, float boost, EntryBounds? byEntry)
     {

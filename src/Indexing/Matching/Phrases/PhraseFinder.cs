@@ -205,10 +205,11 @@ internal sealed class PhraseFinder
     private bool TryFindPairs(long window, Span<ulong> asked, int count)
     {
         Debug.Assert(_matcher.Slop == 0, "pairs are of exact distance");
-        if (_terms.Length < 2)
+        if (_terms.Length < 2
+            || _terms[_order[0]] is not LongListOperator one
+            || _terms[_order[1]] is not LongListOperator other)
             return false;
-        TermOperator one = _terms[_order[0]], other = _terms[_order[1]];
-        int ofOne = one.PlacesIn(window), ofOther = other.PlacesIn(window);
+        int ofOne = one.Count(window), ofOther = other.Count(window);
         if (ofOne == 0 || ofOther == 0 || (long)count * EntryCost < ofOne + ofOther)
             return false;
         _first ??= Rent();

@@ -87,11 +87,11 @@ internal sealed class PhraseMasks
             count += _ends[i] < _ends[i + 1] ? 1 : 0;
         }
 
-        term.ExpectEach(asked[..count]);
+        term.Ahead?.Expect(asked[..count]);
         for (int i = 0; i < WindowCount; i++)
         {
             if (_ends[i] < _ends[i + 1])
-                term.Expect(_windows[i], _entries.AsSpan(_ends[i].._ends[i + 1]));
+                term.Ahead?.Expect(_windows[i], _entries.AsSpan(_ends[i].._ends[i + 1]));
         }
 
         int start = 0, kept = 0;
@@ -101,7 +101,7 @@ internal sealed class PhraseMasks
             start = _ends[i + 1];
             int stay = mine.IsEmpty ? 0 : term.Keep(_windows[i], mine, wanted: true);
             if (stay > 0)
-                term.ExpectPositions(_windows[i]);
+                term.Ahead?.ExpectPositions(_windows[i]);
             mine[..stay].CopyTo(_entries.AsSpan(kept));
             _ends[i + 1] = kept += stay;
         }

@@ -101,9 +101,9 @@ internal sealed class PhraseWords
         for (int i = IsShort ? _words.Length : _merged; i < _words.Length; i++)
         {
             if (_areWhole[i])
-                _words[i].ExpectAll();
+                _words[i].Ahead?.ExpectAll(_context.Meter, _context);
             else
-                _words[i].ExpectNone();
+                _words[i].Ahead?.ForgetPages();
         }
 
         _places.AsSpan().Clear();
@@ -138,7 +138,7 @@ internal sealed class PhraseWords
     public void ExpectPositions(long window)
     {
         for (int i = 0; i < FirstCount; i++)
-            _words[i].ExpectPositions(window);
+            _words[i].Ahead?.ExpectPositions(window);
     }
 
     /// <summary>
@@ -160,11 +160,14 @@ internal sealed class PhraseWords
         Announce();
         int rarest = 0;
         for (int i = 1; i < FirstCount; i++)
-            rarest = _words[i].Windows[_places[i]].Count < _words[rarest].Windows[_places[rarest]].Count ? i : rarest;
-        return _words[rarest].Windows[_places[rarest]].Count < PostingWindow.MinBitsCount
+            rarest = WindowsOf(i)[_places[i]].Count < WindowsOf(rarest)[_places[rarest]].Count ? i : rarest;
+        return WindowsOf(rarest)[_places[rarest]].Count < PostingWindow.MinBitsCount
             ? MeetLists(rarest, room)
             : MeetBits(rarest, room);
     }
+
+    /// <summary>The windows of a leading word, whose list is long if the entries are not known in advance.</summary>
+    private ReadOnlySpan<HeldWindow> WindowsOf(int word) => _words[word].Ahead!.Windows;
 
     private static long WindowOf(ulong id) => (long)(id >> PostingWindow.SizeBits);
 
@@ -188,7 +191,7 @@ internal sealed class PhraseWords
         {
             lists[i] = _context.Rent<PostingList>();
             _words[i].Open(lists[i]);
-            _words[i].ExpectNone();
+            _words[i].Ahead?.ForgetPages();
         }
 
         var windows = new ListIntersection(lists, _context.RentOffsets(), _context);
@@ -202,7 +205,7 @@ internal sealed class PhraseWords
             for (int i = 0; i < lists.Length; i++)
             {
                 HeldWindow held = lists[i].Held;
-                _words[i].Hold(in held);
+                _words[i].Ahead?.Add(in held);
             }
         }
     }
@@ -222,12 +225,12 @@ internal sealed class PhraseWords
     private int KeepFew(int word)
     {
         Debug.Assert(_fewCount is >= 0 and <= FlatPostings.MaxEntries, "few entries are looked up");
-        TermOperator term = _words[word];
+        WindowsAhead ahead = _words[word].Ahead!; // the list is long
         if (_areWhole[word])
-            term.ExpectAll();
+            ahead.ExpectAll(_context.Meter, _context);
         else
-            ExpectFew(term);
-        ReadOnlySpan<HeldWindow> windows = term.Windows;
+            ExpectFew(ahead);
+        ReadOnlySpan<HeldWindow> windows = ahead.Windows;
         Span<int> at = stackalloc int[FlatPostings.MaxEntries];
         for (int i = 0, place = 0; i < _fewCount; i++)
         {
@@ -250,9 +253,9 @@ internal sealed class PhraseWords
         return kept;
     }
 
-    private void ExpectFew(TermOperator term)
+    private void ExpectFew(WindowsAhead ahead)
     {
-        term.ExpectNone();
+        ahead.ForgetPages();
         Span<long> windows = stackalloc long[FlatPostings.MaxEntries];
         int count = 0;
         foreach (ulong id in Few)
@@ -261,13 +264,13 @@ internal sealed class PhraseWords
                 windows[count++] = WindowOf(id);
         }
 
-        term.ExpectEach(windows[..count]);
+        ahead.Expect(windows[..count]);
     }
 
     private long NextOf(int word, long window)
     {
         Debug.Assert((uint)word < (uint)FirstCount, "only leading words are asked for their windows");
-        ReadOnlySpan<HeldWindow> mine = _words[word].Windows;
+        ReadOnlySpan<HeldWindow> mine = WindowsOf(word);
         ref int place = ref _places[word];
         while (place < mine.Length && mine[place].Window < window)
             place++;
@@ -280,14 +283,14 @@ internal sealed class PhraseWords
     private int MeetLists(int rarest, Span<ushort> room)
     {
         Debug.Assert((uint)rarest < (uint)FirstCount, "the rarest word is a leading one");
-        HeldWindow lead = _words[rarest].Windows[_places[rarest]];
+        HeldWindow lead = WindowsOf(rarest)[_places[rarest]];
         int count = lead.Count;
         bool isCopied = false;
         for (int i = 0; i < FirstCount && count > 0; i++)
         {
             if (i == rarest)
                 continue;
-            HeldWindow other = _words[i].Windows[_places[i]];
+            HeldWindow other = WindowsOf(i)[_places[i]];
             if (!isCopied && other.Count < PostingWindow.MinBitsCount)
             {
                 count = MeetLists(lead, other, room);
@@ -329,10 +332,10 @@ internal sealed class PhraseWords
     private int MeetBits(int rarest, Span<ushort> room)
     {
         Debug.Assert((uint)rarest < (uint)FirstCount, "the rarest word is a leading one");
-        _words[rarest].Windows[_places[rarest]].Postings.CopyWords(_bits);
+        WindowsOf(rarest)[_places[rarest]].Postings.CopyWords(_bits);
         for (int i = 0; i < FirstCount; i++)
         {
-            HeldWindow other = _words[i].Windows[_places[i]];
+            HeldWindow other = WindowsOf(i)[_places[i]];
             if (i == rarest || other.Count == PostingWindow.Size)
                 continue;
             BitmapKernels.Combine<AndOperation>(Bits, other.Bitmap);
@@ -344,10 +347,10 @@ internal sealed class PhraseWords
     /// <summary>Prefetches what decides which entries of the next windows have the second word.</summary>
     private void Announce()
     {
-        ReadOnlySpan<HeldWindow> mine = _words[0].Windows;
+        ReadOnlySpan<HeldWindow> mine = WindowsOf(0);
         if (FirstCount == 1)
             return;
-        ReadOnlySpan<HeldWindow> other = _words[1].Windows;
+        ReadOnlySpan<HeldWindow> other = WindowsOf(1);
         for (_announced = Math.Max(_announced, _places[0]); _announced < Math.Min(mine.Length, _places[0] + Ahead); _announced++)
         {
             ref readonly HeldWindow soon = ref mine[_announced];
