@@ -216,7 +216,9 @@ internal sealed class TextCompiler(QueryCompiler compiler, QueryContext context,
                 : Bm25.Idf(factors.Statistics.EntriesWithTerms, context.EntriesWith(field, words[i].Form, terms[place].Estimate));
         }
 
-        return new PhraseOperator(
-            context, [.. terms], new PhraseMatcher(context, termOf, offsets, slop, ordered), factors, idf, isExact: slop == 0);
+        TermOperator[] byCost = [.. terms.OrderBy(static term => term.Estimate)];
+        int[] byCostOf = Array.ConvertAll(termOf, place => Array.IndexOf(byCost, terms[place]));
+        var matcher = new PhraseMatcher(context, byCostOf, offsets, slop, ordered);
+        return new PhraseOperator(context, [.. terms], byCost, matcher, factors, idf, isExact: slop == 0);
     }
 }

@@ -39,7 +39,6 @@ internal sealed class PhraseFinder
     private readonly QueryContext _context;
     private readonly TermOperator[] _terms;
     private readonly PhraseMatcher _matcher;
-    private readonly int[] _order;
     private readonly int[][] _places;
     private PositionList[] _positions = [];
     private ulong[] _known = [];
@@ -52,16 +51,15 @@ internal sealed class PhraseFinder
     private long _current = -1;
 
     /// <param name="context">The query.</param>
-    /// <param name="terms">The distinct terms, opened with positions.</param>
+    /// <param name="terms">The distinct terms, the rarest first, opened with positions.</param>
     /// <param name="matcher">Decides whether positions form the phrase.</param>
     public PhraseFinder(QueryContext context, TermOperator[] terms, PhraseMatcher matcher)
     {
         _context = context;
         _terms = terms;
         _matcher = matcher;
-        _order = ByCost(terms);
         _places = matcher.Places();
-        Masks = new PhraseMasks(context, terms, _order, _places, matcher.Slop);
+        Masks = new PhraseMasks(context, terms, _places, matcher.Slop);
     }
 
     /// <summary>Tests entries by position masks.</summary>
@@ -134,20 +132,6 @@ internal sealed class PhraseFinder
         return _matcher.Match(_positions);
     }
 
-    private static int[] ByCost(TermOperator[] terms)
-    {
-        int[] ordered = new int[terms.Length];
-        for (int i = 0; i < ordered.Length; i++)
-        {
-            int place = i;
-            for (; place > 0 && terms[ordered[place - 1]].Estimate > terms[i].Estimate; place--)
-                ordered[place] = ordered[place - 1];
-            ordered[place] = i;
-        }
-
-        return ordered;
-    }
-
     /// <summary>Created on first use, since for most phrases no entry is tested by all its positions.</summary>
     private void MakeLists()
     {
@@ -205,9 +189,7 @@ internal sealed class PhraseFinder
     private bool TryFindPairs(long window, Span<ulong> asked, int count)
     {
         Debug.Assert(_matcher.Slop == 0, "pairs are of exact distance");
-        if (_terms.Length < 2
-            || _terms[_order[0]] is not LongListOperator one
-            || _terms[_order[1]] is not LongListOperator other)
+        if (_terms is not [LongListOperator one, LongListOperator other, ..])
             return false;
         int ofOne = one.Count(window), ofOther = other.Count(window);
         if (ofOne == 0 || ofOther == 0 || (long)count * EntryCost < ofOne + ofOther)
@@ -216,7 +198,7 @@ internal sealed class PhraseFinder
         _second ??= Rent();
         if (!one.TryCopyPlaces(window, _first) || !other.TryCopyPlaces(window, _second))
             return false;
-        PairKernels.Find(asked, _first.Places, _second.Places, _places[_order[1]][0] - _places[_order[0]][0], _frequencies);
+        PairKernels.Find(asked, _first.Places, _second.Places, _places[1][0] - _places[0][0], _frequencies);
         return true;
     }
 

@@ -25,7 +25,6 @@ internal sealed class PhraseMasks
 
     private readonly QueryContext _context;
     private readonly TermOperator[] _terms;
-    private readonly int[] _order;
     private readonly int[][] _places;
     private readonly int _slop;
     private readonly long[] _windows = new long[MaxWindows];
@@ -37,15 +36,13 @@ internal sealed class PhraseMasks
     private byte[]? _areLong;
 
     /// <param name="context">The query.</param>
-    /// <param name="terms">The distinct terms.</param>
-    /// <param name="order">Indexes of the terms in the order in which they are read.</param>
+    /// <param name="terms">The distinct terms in the order in which they are read, the rarest first.</param>
     /// <param name="places">For each term, its positions in the phrase.</param>
     /// <param name="slop">How far words may be from their positions: below <see cref="PositionKernels.MaskBits"/>.</param>
-    public PhraseMasks(QueryContext context, TermOperator[] terms, int[] order, int[][] places, int slop)
+    public PhraseMasks(QueryContext context, TermOperator[] terms, int[][] places, int slop)
     {
         _context = context;
         _terms = terms;
-        _order = order;
         _places = places;
         _slop = slop;
         _entries = context.RentOffsets(RoomEntries);
@@ -116,11 +113,11 @@ internal sealed class PhraseMasks
         _areLong ??= _context.RentBytes(RoomEntries);
         _begins.AsSpan(0, EntryCount).Fill(ulong.MaxValue);
         _areLong.AsSpan(0, EntryCount).Clear();
-        for (int from = 0, end = Math.Min(FirstTerms, _order.Length); from < _order.Length && EntryCount > 0; from = end, end++)
+        for (int from = 0, end = Math.Min(FirstTerms, _terms.Length); from < _terms.Length && EntryCount > 0; from = end, end++)
         {
-            foreach (int term in _order.AsSpan(from..end))
+            for (int term = from; term < end; term++)
                 Locate(_terms[term]);
-            foreach (int term in _order.AsSpan(from..end))
+            for (int term = from; term < end; term++)
                 Narrow(term, EntryCount);
             Shrink();
         }

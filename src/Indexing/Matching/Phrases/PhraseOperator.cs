@@ -31,13 +31,15 @@ internal sealed class PhraseOperator : Operator
     private long _expected = -1;
 
     /// <param name="context">The query.</param>
-    /// <param name="terms">The distinct terms, opened with positions.</param>
+    /// <param name="terms">The distinct terms as the query names them, for the plan.</param>
+    /// <param name="byCost">The same, rarest first, opened with positions.</param>
     /// <param name="matcher">Decides whether positions form the phrase.</param>
     /// <param name="factors">Lengths of the field if scores are wanted.</param>
     /// <param name="idf">Sum over all words of the phrase.</param>
     /// <param name="isExact">Whether the phrase's frequency is at most that of each word.</param>
     public PhraseOperator(
-        QueryContext context, TermOperator[] terms, PhraseMatcher matcher, LengthFactors? factors, double idf, bool isExact)
+        QueryContext context, TermOperator[] terms, TermOperator[] byCost, PhraseMatcher matcher, LengthFactors? factors, double idf,
+        bool isExact)
         : base(context)
     {
         _terms = terms;
@@ -45,13 +47,13 @@ internal sealed class PhraseOperator : Operator
         _factors = factors;
         _idf = (float)idf;
         _isExact = isExact;
-        _byCost = ByCost(terms);
-        Debug.Assert(_byCost.Length > 0, "a phrase has words");
+        _byCost = byCost;
+        Debug.Assert(_byCost.Length > 0 && _byCost.Length == terms.Length, "a phrase has words");
         _words = matcher.Slop == 0 ? new PhraseWords(context, _byCost) : null;
     }
 
     /// <summary>Reads positions. Created on first use, since for many phrases no entry has all words.</summary>
-    private PhraseFinder Finder => _opened ??= new PhraseFinder(Context, _terms, _matcher);
+    private PhraseFinder Finder => _opened ??= new PhraseFinder(Context, _byCost, _matcher);
 
     public override long Estimate => _byCost[0].Estimate;
 
@@ -211,7 +213,7 @@ internal sealed class PhraseOperator : Operator
         Span<float> least = stackalloc float[PostingWindow.Blocks];
         Span<float> parts = stackalloc float[PostingWindow.Blocks];
         least.Fill(1);
-        foreach (TermOperator term in _factors is not null && _isExact ? _terms : [])
+        foreach (TermOperator term in _factors is not null && _isExact ? _byCost : [])
         {
             term.Parts(window, parts);
             for (int i = 0; i < parts.Length; i++)
@@ -261,21 +263,6 @@ internal sealed class PhraseOperator : Operator
             BoundKernels.Narrow(words, bounds, threshold, margin);
             set.And(words);
         }
-    }
-
-    /// <summary>Sorts the distinct terms by estimate, rarest first. The sort is stable.</summary>
-    private static TermOperator[] ByCost(TermOperator[] terms)
-    {
-        var ordered = new TermOperator[terms.Length];
-        for (int i = 0; i < terms.Length; i++)
-        {
-            int place = i;
-            for (; place > 0 && ordered[place - 1].Estimate > terms[i].Estimate; place--)
-                ordered[place] = ordered[place - 1];
-            ordered[place] = terms[i];
-        }
-
-        return ordered;
     }
 
     /// <summary>Returns the first window with the leading words, and prepares to visit all windows in order.</summary>
