@@ -33,7 +33,7 @@ internal sealed class AndOperator : Operator
         _clauses = clauses;
         _byCost = InOrder(clauses);
         Debug.Assert(_byCost.Length >= 2, "a conjunction has two clauses");
-        Estimate = _byCost[0].Estimate;
+        Expected = Estimated(context.View.State.EntryCount, _byCost);
         PutBehind(_byCost);
         Cost = new OperatorCost(_byCost.Sum(clause => clause.Cost.Window), _byCost[0].Cost.Probe + (_byCost[1].Cost.Probe / 2));
         ProbeHint hint = context.Hints.Probe;
@@ -61,30 +61,7 @@ internal sealed class AndOperator : Operator
     /// <summary>The clauses in the order in which their scores are added up.</summary>
     public Operator[] Clauses => _clauses;
 
-    public override long Estimate { get; }
-
-    /// <summary>
-    /// Four times the product of the clauses' selectivities, since terms that are queried together tend to occur together;
-    /// at most the smallest estimate of a clause.
-    /// </summary>
-    public override double Likely
-    {
-        get
-        {
-            double likely = 4, least = Estimate;
-            double entries = Math.Max(1, Context.View.State.EntryCount);
-            foreach (Operator clause in _byCost)
-            {
-                double one = clause.Likely;
-                least = Math.Min(least, one);
-                likely *= one / entries;
-            }
-
-            return Math.Min(least, likely * entries);
-        }
-    }
-
-    public override bool IsExact => Estimate == 0;
+    public override MatchEstimate Expected { get; }
 
     /// <summary>
     /// Computed once in the constructor: each clause's cost is read more than once, so recomputing would double the work
@@ -98,6 +75,24 @@ internal sealed class AndOperator : Operator
         foreach (Operator clause in _byCost)
             node.Over(clause.Describe());
         return node.With(Decide());
+    }
+
+    /// <summary>
+    /// Four times the product of the clauses' selectivities is likely, since terms that are queried together tend to occur
+    /// together; at most the smallest estimate of a clause.
+    /// </summary>
+    private static MatchEstimate Estimated(long entryCount, Operator[] rarestFirst)
+    {
+        long most = rarestFirst[0].Estimate;
+        double likely = 4, least = most, entries = Math.Max(1, entryCount);
+        foreach (Operator clause in rarestFirst)
+        {
+            double one = clause.Expected.Likely;
+            least = Math.Min(least, one);
+            likely *= one / entries;
+        }
+
+        return new MatchEstimate(most, Math.Min(least, likely * entries), IsExact: most == 0);
     }
 
     /// <summary>Sorts by estimate, rarest first. The sort is stable.</summary>

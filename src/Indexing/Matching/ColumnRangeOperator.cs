@@ -36,9 +36,7 @@ internal sealed class ColumnRangeOperator(
     private readonly long _lowWhole = low is null ? -SortChunk.MaxPacked : LeastNotBelow(low);
     private readonly long _highWhole = high is null ? SortChunk.MaxPacked : GreatestNotAbove(high);
 
-    public override long Estimate => count;
-
-    public override bool IsExact => true;
+    public override MatchEstimate Expected => MatchEstimate.Exactly(count);
 
     /// <summary>Field and bounds, shown in the plan.</summary>
     public (string? Field, string? Label) Name { get; set; }

@@ -10,9 +10,7 @@ internal sealed class EntriesOperator(QueryContext context, long[] ids) : Operat
 {
     private readonly ushort[] _offsets = new ushort[PostingWindow.Size];
 
-    public override long Estimate => ids.Length;
-
-    public override bool IsExact => true;
+    public override MatchEstimate Expected => MatchEstimate.Exactly(ids.Length);
 
     public override long Next(long from)
     {

@@ -5,9 +5,7 @@ namespace Treepie.Indexing.Matching;
 /// <summary>Matches one entry.</summary>
 internal sealed class EntryOperator(QueryContext context, long id) : Operator(context)
 {
-    public override long Estimate => 1;
-
-    public override bool IsExact => true;
+    public override MatchEstimate Expected => MatchEstimate.Exactly(1);
 
     public override long Next(long from) => from <= id >> PostingWindow.SizeBits ? id >> PostingWindow.SizeBits : End;
 

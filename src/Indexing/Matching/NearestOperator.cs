@@ -33,9 +33,7 @@ internal sealed class NearestOperator : Operator
         _similarities = [.. found.Select(entry => entry.Similarity)];
     }
 
-    public override long Estimate => _ids.Length;
-
-    public override bool IsExact => true;
+    public override MatchEstimate Expected => MatchEstimate.Exactly(_ids.Length);
 
     public override OperatorCost Cost => new(CostModel.ShortWindow, CostModel.ShortProbe);
 

@@ -5,9 +5,7 @@ namespace Treepie.Indexing.Matching;
 /// <summary>Matches nothing.</summary>
 internal sealed class NoneOperator(QueryContext context) : Operator(context)
 {
-    public override long Estimate => 0;
-
-    public override bool IsExact => true;
+    public override MatchEstimate Expected => MatchEstimate.Exactly(0);
 
     public override PlanNode Describe() => new("nothing") { Estimate = 0, IsExact = true };
 

@@ -5,9 +5,8 @@ namespace Treepie.Indexing.Matching;
 /// <summary>Matches every entry that the clause does not match. Scores nothing.</summary>
 internal sealed class NotOperator(QueryContext context, Operator all, Operator clause) : Operator(context)
 {
-    public override long Estimate => clause.IsExact ? all.Estimate - clause.Estimate : all.Estimate;
-
-    public override bool IsExact => clause.IsExact;
+    public override MatchEstimate Expected =>
+        clause.IsExact ? MatchEstimate.Exactly(all.Estimate - clause.Estimate) : MatchEstimate.AtMost(all.Estimate);
 
     public override OperatorCost Cost { get; } = new(CostModel.ListWindow + clause.Cost.Window, clause.Cost.Probe);
 

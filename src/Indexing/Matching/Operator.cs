@@ -23,14 +23,14 @@ internal abstract class Operator(QueryContext context)
 
     protected QueryContext Context { get; } = context;
 
-    /// <summary>Upper bound on the number of matching entries; exact if <see cref="IsExact"/>.</summary>
-    public abstract long Estimate { get; }
+    /// <summary>How many entries match.</summary>
+    public abstract MatchEstimate Expected { get; }
 
-    /// <summary>Estimated number of matching entries, derived from exact counts, so the same on every run.</summary>
-    public virtual double Likely => Estimate;
+    /// <summary>Upper bound on the number of matching entries; exact if <see cref="IsExact"/>.</summary>
+    public long Estimate => Expected.Most;
 
     /// <summary>Whether <see cref="Estimate"/> is the exact number.</summary>
-    public virtual bool IsExact => false;
+    public bool IsExact => Expected.IsExact;
 
     /// <summary>Cost of a window and of a single entry, for choosing between the two.</summary>
     public virtual OperatorCost Cost => CostModel.Unknown;

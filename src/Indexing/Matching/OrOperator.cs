@@ -27,7 +27,8 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     /// <summary>The clauses in the order in which their scores are added up.</summary>
     public Operator[] Clauses => clauses;
 
-    public override long Estimate { get; } = Math.Min(context.View.State.EntryCount, Sum(clauses));
+    public override MatchEstimate Expected { get; } =
+        MatchEstimate.AtMost(Math.Min(context.View.State.EntryCount, Sum(clauses)));
 
     public override OperatorCost Cost { get; } = new(
         clauses.Sum(clause => clause.Cost.Window), clauses.Sum(clause => clause.Cost.Probe));

@@ -6,11 +6,7 @@ internal abstract class SameMatchesOperator(QueryContext context, Operator claus
     /// <summary>The clause that decides the matches.</summary>
     public Operator Clause { get; } = clause;
 
-    public override long Estimate => Clause.Estimate;
-
-    public override double Likely => Clause.Likely;
-
-    public override bool IsExact => Clause.IsExact;
+    public override MatchEstimate Expected => Clause.Expected;
 
     public override OperatorCost Cost => Clause.Cost;
 

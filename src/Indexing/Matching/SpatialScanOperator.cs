@@ -25,7 +25,7 @@ internal sealed class SpatialScanOperator(
     private readonly PlaceTest _test = new(query, context);
     private readonly ulong[] _words = new ulong[BitmapKernels.Words];
 
-    public override long Estimate => estimate;
+    public override MatchEstimate Expected => MatchEstimate.AtMost(estimate);
 
     public override OperatorCost Cost => new(CostModel.ColumnWindow, CostModel.ColumnProbe);
 

@@ -28,11 +28,7 @@ internal sealed class TracedOperator : Operator
     /// <summary>The traced operator.</summary>
     public Operator Inner => _inner;
 
-    public override long Estimate => _inner.Estimate;
-
-    public override double Likely => _inner.Likely;
-
-    public override bool IsExact => _inner.IsExact;
+    public override MatchEstimate Expected => _inner.Expected;
 
     public override OperatorCost Cost => _inner.Cost;
 

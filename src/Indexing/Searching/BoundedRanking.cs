@@ -71,7 +71,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
     {
         IsTotalExact = countsHits || root.IsExact;
         long found;
-        if (root.Likely <= FewHits)
+        if (root.Expected.Likely <= FewHits)
         {
             found = ScoreAll();
             IsTotalExact = true;

@@ -430,7 +430,7 @@ internal sealed class TopKPlan : TokenSink, IReusable
         double entries = Math.Max(1, _context!.View.State.EntryCount), passing = 1; // set by TryFrom
         foreach (TopKFilter filter in _filters)
         {
-            double share = Math.Min(1, filter.Operator!.Likely / entries); // set by Complete
+            double share = Math.Min(1, filter.Operator!.Expected.Likely / entries); // set by Complete
             filter.Share = filter.IsWanted ? share : 1 - share;
             passing *= filter.Share;
         }

@@ -22,9 +22,7 @@ internal sealed class LongListOperator(
     /// <summary>The list, opened on first use. No page of it is read if only its metadata is needed.</summary>
     private PostingCursor List => _opened ??= Open();
 
-    public override long Estimate => count;
-
-    public override bool IsExact => true;
+    public override MatchEstimate Expected => MatchEstimate.Exactly(count);
 
     public override OperatorCost Cost => new(CostModel.ListWindow, CostModel.ListProbe);
 

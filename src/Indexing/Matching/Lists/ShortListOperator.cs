@@ -44,9 +44,7 @@ internal sealed class ShortListOperator : TermOperator
 
     private ReadOnlySpan<Posting> Postings => _room.AsSpan(0, _count);
 
-    public override long Estimate => _count;
-
-    public override bool IsExact => true;
+    public override MatchEstimate Expected => MatchEstimate.Exactly(_count);
 
     public override OperatorCost Cost => new(CostModel.ShortWindow, CostModel.ShortProbe);
 

@@ -40,9 +40,7 @@ internal sealed class UnionOperator : Operator
     public UnionOperator(QueryContext context)
         : base(context) => _longLists = new LongListUnion(context);
 
-    public override long Estimate => _count;
-
-    public override bool IsExact => true;
+    public override MatchEstimate Expected => MatchEstimate.Exactly(_count);
 
     private Span<ulong> Flat => _flat.AsSpan(0, (int)Context.View.WindowCount * BitmapKernels.Words);
 

@@ -50,29 +50,26 @@ internal sealed class PhraseOperator : Operator
         _byCost = byCost;
         Debug.Assert(_byCost.Length > 0 && _byCost.Length == terms.Length, "a phrase has words");
         _words = matcher.Slop == 0 ? new PhraseWords(context, _byCost) : null;
+        Expected = Estimated(context.View.State.EntryCount, byCost);
     }
 
     /// <summary>Reads positions. Created on first use, since for many phrases no entry has all words.</summary>
     private PhraseFinder Finder => _opened ??= new PhraseFinder(Context, _byCost, _matcher);
 
-    public override long Estimate => _byCost[0].Estimate;
+    public override MatchEstimate Expected { get; }
 
     /// <summary>
-    /// An eighth of the expected number of entries with all words if these were independent. Underestimates on purpose:
-    /// finding a match costs more than scoring it, so bounds pay late.
+    /// An eighth of the expected number of entries with all words if these were independent is likely. Underestimates on
+    /// purpose: finding a match costs more than scoring it, so bounds pay late.
     /// </summary>
-    public override double Likely
+    private static MatchEstimate Estimated(long entryCount, TermOperator[] rarestFirst)
     {
-        get
-        {
-            double entries = Math.Max(1, Context.View.State.EntryCount), likely = entries;
-            foreach (TermOperator term in _byCost)
-                likely *= term.Estimate / entries;
-            return Math.Min(_byCost[0].Estimate, likely) / 8;
-        }
+        long most = rarestFirst[0].Estimate;
+        double entries = Math.Max(1, entryCount), likely = entries;
+        foreach (TermOperator term in rarestFirst)
+            likely *= term.Estimate / entries;
+        return new MatchEstimate(most, Math.Min(most, likely) / 8, IsExact: most == 0);
     }
-
-    public override bool IsExact => _byCost[0].Estimate == 0;
 
     public override PlanNode Describe()
     {
