@@ -16,8 +16,8 @@ internal sealed class BoostOperator(QueryContext context, Operator clause, float
 
     public override void Bounds(Span<float> windows, float boost) => Clause.Bounds(windows, boost * factor);
 
-    public override int Select(long window, WindowSet set, float threshold, float margin, bool counts) =>
-        Clause.Select(window, set, factor > 0 ? threshold / factor : 0, margin, counts);
+    public override int Select(long window, WindowSet set, float threshold, bool counts) =>
+        Clause.Select(window, set, factor > 0 ? threshold / factor : 0, counts);
 
     public override void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost) =>
         Clause.ScoreMatches(window, hits, scores, boost * factor);

@@ -213,7 +213,7 @@ internal abstract class Operator(QueryContext context)
     /// cheap upper bounds allow; all matches if the threshold is not positive. Returns the number of all matches if
     /// <paramref name="counts"/>, otherwise the size of the set.
     /// </summary>
-    public virtual int Select(long window, WindowSet set, float threshold, float margin, bool counts)
+    public virtual int Select(long window, WindowSet set, float threshold, bool counts)
     {
         Fill(window, set);
         return set.Count;
@@ -221,10 +221,9 @@ internal abstract class Operator(QueryContext context)
 
     /// <summary>
     /// Removes hits of a window that cannot score <paramref name="threshold"/>, where the operator knows more than the block
-    /// bounds of <see cref="AddBounds"/>. <paramref name="margin"/> is slightly above 1; bounds are multiplied by it before
-    /// the comparison.
+    /// bounds of <see cref="AddBounds"/>.
     /// </summary>
-    public virtual void Narrow(long window, Span<ulong> hits, float threshold, float margin)
+    public virtual void Narrow(long window, Span<ulong> hits, float threshold)
     {
     }
 }

@@ -4,6 +4,7 @@ using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
+using Treepie.Indexing.Ranking;
 
 namespace Treepie.Indexing.Matching;
 
@@ -140,20 +141,20 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     /// is none, an entry must match a clause outside the group of weakest clauses whose bounds together stay below the
     /// threshold. <see cref="Bounds"/> must have been called before.
     /// </summary>
-    public override int Select(long window, WindowSet set, float threshold, float margin, bool counts)
+    public override int Select(long window, WindowSet set, float threshold, bool counts)
     {
         if (clauses.Length > MostNarrowed || threshold <= 0)
-            return base.Select(window, set, threshold, margin, counts);
+            return base.Select(window, set, threshold, counts);
 
         threshold *= _boost; // as the kept bounds
         Span<float> most = stackalloc float[clauses.Length];
         Span<int> order = stackalloc int[clauses.Length];
         float all = Rank(window, most, order);
         set.SetEmpty();
-        if (all * margin >= threshold)
+        if (all * Bm25.BoundMargin >= threshold)
         {
             int last = order.Length - 1;
-            for (int i = last; i >= 0 && (all * margin) - most[order[i]] < threshold; i--)
+            for (int i = last; i >= 0 && (all * Bm25.BoundMargin) - most[order[i]] < threshold; i--)
             {
                 if (i == last)
                     clauses[order[i]].Fill(window, set);
@@ -161,8 +162,8 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
                     clauses[order[i]].And(window, set);
             }
 
-            if ((all * margin) - most[order[last]] >= threshold)
-                FillAny(window, set, most, order, threshold, margin);
+            if ((all * Bm25.BoundMargin) - most[order[last]] >= threshold)
+                FillAny(window, set, most, order, threshold);
         }
 
         return counts ? Count(window) : set.Count;
@@ -172,14 +173,14 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     /// Adds the matches of the clauses outside the group of weakest clauses that together stay below the threshold.
     /// </summary>
     private void FillAny(
-        long window, WindowSet set, ReadOnlySpan<float> most, ReadOnlySpan<int> order, float threshold, float margin)
+        long window, WindowSet set, ReadOnlySpan<float> most, ReadOnlySpan<int> order, float threshold)
     {
         Debug.Assert(most.Length == clauses.Length && order.Length == clauses.Length, "each clause has a bound and a place");
         float below = 0;
         foreach (int clause in order)
         {
             below += most[clause];
-            if (below * margin >= threshold)
+            if (below * Bm25.BoundMargin >= threshold)
                 clauses[clause].Or(window, set);
         }
     }
@@ -206,9 +207,9 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     /// Where the other clauses together cannot reach the threshold in a block, an entry must also match this clause. With
     /// five frequent terms, the best entries have nearly all of them, and few entries do.
     /// </summary>
-    public override void Narrow(long window, Span<ulong> hits, float threshold, float margin)
+    public override void Narrow(long window, Span<ulong> hits, float threshold)
     {
-        Debug.Assert(hits.Length == PostingWindow.Blocks && margin >= 1, "each block has a word, and bounds are raised");
+        Debug.Assert(hits.Length == PostingWindow.Blocks, "each block has a word");
         const int Blocks = PostingWindow.Blocks;
         _bounds ??= Context.RentNumbers((clauses.Length + 1) * Blocks);
         Span<float> all = _bounds.AsSpan(clauses.Length * Blocks, Blocks);
@@ -226,7 +227,7 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
         Span<ulong> matches = stackalloc ulong[Blocks];
         for (int i = 0; i < clauses.Length && open != 0; i++)
         {
-            ulong needed = open & BoundKernels.Below(all, _bounds.AsSpan(i * Blocks, Blocks), threshold, margin);
+            ulong needed = open & BoundKernels.Below(all, _bounds.AsSpan(i * Blocks, Blocks), threshold, Bm25.BoundMargin);
             if (needed == 0)
                 continue;
 

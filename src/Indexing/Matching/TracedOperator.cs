@@ -132,20 +132,20 @@ internal sealed class TracedOperator : Operator
         return count;
     }
 
-    public override int Select(long window, WindowSet set, float threshold, float margin, bool counts)
+    public override int Select(long window, WindowSet set, float threshold, bool counts)
     {
         _tracer.Enter(_node);
-        int count = _inner.Select(window, set, threshold, margin, counts);
+        int count = _inner.Select(window, set, threshold, counts);
         _tracer.Leave(_node);
         _node.Windows++;
         _node.RowsOut += count;
         return count;
     }
 
-    public override void Narrow(long window, Span<ulong> hits, float threshold, float margin)
+    public override void Narrow(long window, Span<ulong> hits, float threshold)
     {
         _tracer.Enter(_node);
-        _inner.Narrow(window, hits, threshold, margin);
+        _inner.Narrow(window, hits, threshold);
         _tracer.Leave(_node);
     }
 

@@ -155,7 +155,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
             return counts ? root.Count(window) : 0;
 
         WindowsScored++;
-        int count = root.Select(window, _set, Threshold, Bm25.BoundMargin, counts);
+        int count = root.Select(window, _set, Threshold, counts);
         if (_set.Form == WindowSetForm.List && Threshold > 0)
             _set.Narrow(bounds, Threshold, Bm25.BoundMargin);
         if (_set.Form == WindowSetForm.List && _set.Count <= FewInWindow)
@@ -198,7 +198,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
             return BitmapKernels.Count(words);
 
         BoundKernels.Narrow(words, bounds, Threshold, Bm25.BoundMargin);
-        root.Narrow(window, words, Threshold, Bm25.BoundMargin);
+        root.Narrow(window, words, Threshold);
         int count = BitmapKernels.Count(words);
         if (count < ManyByBlock)
             return count;

@@ -90,7 +90,7 @@ internal sealed class PhraseOperator : Operator
 
     public override void Fill(long window, WindowSet set)
     {
-        if (IsKnown(window, threshold: 0, margin: 1))
+        if (IsKnown(window, threshold: 0))
         {
             set.SetOffsets(_ahead!.Found); // not null if the window is known
             return;
@@ -102,7 +102,7 @@ internal sealed class PhraseOperator : Operator
 
     // _ahead is not null if the window is known
     public override int Count(long window) =>
-        IsKnown(window, threshold: 0, margin: 1) ? _ahead!.Found.Length : base.Count(window);
+        IsKnown(window, threshold: 0) ? _ahead!.Found.Length : base.Count(window);
 
     public override void And(long window, WindowSet set)
     {
@@ -224,25 +224,25 @@ internal sealed class PhraseOperator : Operator
     /// <summary>
     /// If matches need not be counted, reads positions only for entries in blocks whose bounds reach the threshold.
     /// </summary>
-    public override int Select(long window, WindowSet set, float threshold, float margin, bool counts)
+    public override int Select(long window, WindowSet set, float threshold, bool counts)
     {
         if (counts || threshold <= 0 || _factors is null)
-            return base.Select(window, set, threshold, margin, counts);
+            return base.Select(window, set, threshold, counts);
 
-        if (IsKnown(window, threshold, margin))
+        if (IsKnown(window, threshold))
         {
             set.SetOffsets(_ahead!.Found); // not null if the window is known
             return set.Count;
         }
 
         FillWords(window, set);
-        NarrowByBlocks(window, set, threshold, margin);
+        NarrowByBlocks(window, set, threshold);
         Verify(window, set);
         return set.Count;
     }
 
     /// <summary>Keeps the entries in blocks whose bounds reach the threshold.</summary>
-    private void NarrowByBlocks(long window, WindowSet set, float threshold, float margin)
+    private void NarrowByBlocks(long window, WindowSet set, float threshold)
     {
         if (set.IsEmpty)
             return;
@@ -251,13 +251,13 @@ internal sealed class PhraseOperator : Operator
         AddBounds(window, bounds, 1, byEntry: null);
         if (set.Form == WindowSetForm.List)
         {
-            set.Narrow(bounds, threshold, margin);
+            set.Narrow(bounds, threshold, Bm25.BoundMargin);
         }
         else
         {
             Span<ulong> words = stackalloc ulong[BitmapKernels.Words];
             set.CopyWords(words);
-            BoundKernels.Narrow(words, bounds, threshold, margin);
+            BoundKernels.Narrow(words, bounds, threshold, Bm25.BoundMargin);
             set.And(words);
         }
     }
@@ -278,13 +278,13 @@ internal sealed class PhraseOperator : Operator
     /// As <see cref="NextOfWords"/>; if bounds of windows are known, returns the first window not yet requested whose bound
     /// reaches the threshold.
     /// </summary>
-    private long NextToAsk(long from, float threshold, float margin)
+    private long NextToAsk(long from, float threshold)
     {
         if (_known is null)
             return NextOfWords(from);
         for (long window = from; window < _knownCount; window++)
         {
-            if (IsToAsk(window, threshold, margin))
+            if (IsToAsk(window, threshold))
                 return window;
         }
 
@@ -294,14 +294,14 @@ internal sealed class PhraseOperator : Operator
     /// <summary>
     /// Whether a window was not requested yet and may have a hit that reaches the threshold; true if bounds are not known.
     /// </summary>
-    private bool IsToAsk(long window, float threshold, float margin) =>
-        _known is null || (_known[(int)window] >= 0 && _known[(int)window] * margin >= threshold);
+    private bool IsToAsk(long window, float threshold) =>
+        _known is null || (_known[(int)window] >= 0 && _known[(int)window] * Bm25.BoundMargin >= threshold);
 
     /// <summary>
     /// Whether the window's matches that may reach the threshold are known. If windows are requested in order, computes them
     /// for several windows at once.
     /// </summary>
-    private bool IsKnown(long window, float threshold, float margin)
+    private bool IsKnown(long window, float threshold)
     {
         if (_words is null)
             return false;
@@ -309,10 +309,10 @@ internal sealed class PhraseOperator : Operator
         if (!isKnown
             && window > _last
             && _ahead?.Covers(window, wantsAll: threshold <= 0) != true
-            && (window == _expected || NextToAsk(_last + 1, threshold, margin) == window))
+            && (window == _expected || NextToAsk(_last + 1, threshold) == window))
         {
             _ahead ??= new PhraseAhead(Context, Finder.Masks, Finder, _factors);
-            LookAhead(window, threshold, margin);
+            LookAhead(window, threshold);
             isKnown = _ahead.TryFind(window, wantsAll: threshold <= 0);
         }
 
@@ -322,7 +322,7 @@ internal sealed class PhraseOperator : Operator
         return isKnown;
     }
 
-    private void LookAhead(long window, float threshold, float margin)
+    private void LookAhead(long window, float threshold)
     {
         Debug.Assert(_ahead is not null && _words is not null, "windows are looked at ahead only for a phrase of exact distance");
         (PhraseAhead ahead, PhraseWords words) = (_ahead!, _words!); // checked by the caller
@@ -332,8 +332,8 @@ internal sealed class PhraseOperator : Operator
         long next = words.Next(window);
         for (; next != End && ahead.HasRoom; next = words.Next(next + 1))
         {
-            if (IsToAsk(next, threshold, margin))
-                Add(next, threshold, margin);
+            if (IsToAsk(next, threshold))
+                Add(next, threshold);
             else if (isWhole)
                 ahead.AddOpen(next);
         }
@@ -344,7 +344,7 @@ internal sealed class PhraseOperator : Operator
     }
 
     /// <summary>Finds the entries of a window with the leading words and adds them for testing.</summary>
-    private void Add(long window, float threshold, float margin)
+    private void Add(long window, float threshold)
     {
         (PhraseAhead ahead, PhraseWords words) = (_ahead!, _words!); // checked by the caller
         int count = words.Meet(window, ahead.Masks.Room);
@@ -355,11 +355,11 @@ internal sealed class PhraseOperator : Operator
             AddBounds(window, bounds, 1, byEntry: null);
             if (count != PhraseWords.Many)
             {
-                count = OffsetKernels.Narrow(ahead.Masks.Room[..count], bounds, threshold, margin);
+                count = OffsetKernels.Narrow(ahead.Masks.Room[..count], bounds, threshold, Bm25.BoundMargin);
             }
             else
             {
-                BoundKernels.Narrow(words.Bits, bounds, threshold, margin);
+                BoundKernels.Narrow(words.Bits, bounds, threshold, Bm25.BoundMargin);
                 if (!PhraseFinder.IsForPairs(BitmapKernels.Count(words.Bits)))
                     count = BitmapKernels.Decode(words.Bits, ahead.Masks.Room);
             }
