@@ -434,6 +434,6 @@ internal sealed class BlockMaxSearch
             term.List.Unroll();
         }
 
-        return new HitCount(_hits, _order).Run();
+        return new HitCount(_hits, Array.ConvertAll(_order, list => _plan.Terms[list])).Run();
     }
 }

@@ -158,22 +158,14 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
         Rent((int)Math.Min(most, _context.View.WindowCount));
         for (long window = 0; ; window++)
         {
-            long next = PostingList.End;
-            int here = 0;
-            for (int i = 0; i < _terms.Length; i++)
-            {
-                _at[i] = _terms[i].List.Step(_at[i], window);
-                long mine = _terms[i].List[_at[i]].Window;
-                here = mine == next ? here + 1 : mine < next ? 1 : here;
-                next = Math.Min(next, mine);
-            }
-
-            if (next == PostingList.End)
+            window = TopKTerm.StepAny(_terms, _at, window);
+            if (window == PostingList.End)
                 return 0;
-            window = next;
-            Debug.Assert(next >= window, "lists move forward only");
             if ((_windowCount & 63) == 0)
                 _context.Check();
+            int here = 0;
+            for (int i = 0; i < _terms.Length; i++)
+                here += Held(i).Window == window ? 1 : 0;
             if (here > 1 || !needsTwo)
                 AddLevels(window);
         }

@@ -352,13 +352,11 @@ internal sealed class CandidateSearch : IReusable
         for (int i = 0; i < _listCount; i++)
         {
             ref readonly HeldWindow found = ref _held[(window * _listCount) + i];
-            sum += found.Count == 0 ? 0 : BoundOf(i, in found);
+            sum += found.Count == 0 ? 0 : _terms[i].BoundOf(in found);
         }
 
         return sum;
     }
-
-    private float BoundOf(int list, in HeldWindow found) => _terms[list].BoundOf(in found);
 
     /// <summary>
     /// Writes a leading list's contributions to candidates, and for the field of the first list also the length factors.

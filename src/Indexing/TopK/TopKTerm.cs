@@ -119,6 +119,40 @@ internal sealed class TopKTerm
         context.Tracer?.Leave(Node);
     }
 
+    /// <summary>
+    /// Moves unrolled lists to their first windows at or after <paramref name="from"/>; returns the first window that any
+    /// of them has, or <see cref="PostingList.End"/>.
+    /// </summary>
+    public static long StepAny(ReadOnlySpan<TopKTerm> terms, Span<int> at, long from)
+    {
+        Debug.Assert(at.Length >= terms.Length, "each list has a place");
+        long next = PostingList.End;
+        for (int i = 0; i < terms.Length; i++)
+        {
+            PostingList list = terms[i].List;
+            at[i] = list.Step(at[i], from);
+            next = Math.Min(next, list[at[i]].Window);
+        }
+
+        return next;
+    }
+
+    /// <summary>As <see cref="StepAny"/>, to the first window that all of them have.</summary>
+    public static long StepAll(ReadOnlySpan<TopKTerm> terms, Span<int> at, long from)
+    {
+        Debug.Assert(at.Length >= terms.Length, "each list has a place");
+        long window = from;
+        for (int i = 0; i < terms.Length && window != PostingList.End;)
+        {
+            PostingList list = terms[i].List;
+            at[i] = list.Step(at[i], window);
+            long mine = list[at[i]].Window;
+            (i, window) = mine == window ? (i + 1, window) : (0, mine);
+        }
+
+        return window;
+    }
+
     /// <summary>Decodes the short list.</summary>
     public ReadOnlySpan<Posting> Read(QueryContext context)
     {
