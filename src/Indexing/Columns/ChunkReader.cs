@@ -22,9 +22,6 @@ internal sealed class ChunkReader(ChunkPlaces places, QueryMeter meter)
         return _found.Span;
     }
 
-    /// <summary>Whether this is the chunk read last.</summary>
-    public bool Has(long chunk) => chunk == _current;
-
     /// <summary>
     /// Reads the whole column ahead from disk if <paramref name="count"/> reads, spread over the column, will touch most of
     /// its chunks.

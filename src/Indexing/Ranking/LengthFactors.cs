@@ -67,13 +67,6 @@ internal sealed class LengthFactors(ChunkReader norms, FieldStatistics statistic
     /// <summary>Prefetches the lengths of some entries of a window.</summary>
     public void Prefetch(long window, ReadOnlySpan<ushort> entries) => OfWindow(window).Prefetch(entries);
 
-    /// <summary>As <see cref="Prefetch"/>, but only if the window is in the chunk read last.</summary>
-    public void PrefetchNear(long window, ReadOnlySpan<ushort> entries)
-    {
-        if (norms.Has(NormChunk.NumberOf(window)))
-            Prefetch(window, entries);
-    }
-
     /// <summary>Announces that this many entries all over the index are going to be read.</summary>
     public void Announce(long entries) => norms.Announce(entries);
 

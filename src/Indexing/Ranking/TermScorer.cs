@@ -33,28 +33,6 @@ internal sealed class TermScorer(LengthFactors factors, long entriesWithTerm)
     }
 
     /// <summary>
-    /// As <see cref="Score(long, in PostingWindow, ReadOnlySpan{ushort}, Span{float}, float)"/>, given the offsets of the
-    /// postings with undefined padding behind them.
-    /// </summary>
-    public void ScorePadded(
-        long window, in PostingWindow postings, ReadOnlySpan<ushort> padded, ReadOnlySpan<ushort> hits, Span<float> scores,
-        float boost)
-    {
-        WindowFactors lengths = factors.OfWindow(window);
-        var frequencies = new FrequencyReader(in postings);
-        float weight = boost * _idf;
-        int rank = 0;
-        for (int i = 0; i < hits.Length; i++)
-        {
-            rank += OffsetKernels.LowerBoundPadded(padded[rank..], postings.Count - rank, hits[i]);
-            if (rank == postings.Count)
-                return;
-            if (padded[rank] == hits[i])
-                scores[i] += Bm25.Part(weight, frequencies.At(rank), lengths[hits[i]]);
-        }
-    }
-
-    /// <summary>
     /// Writes the scores of hits of a window, 0 for those without the term, and optionally their length factors, which are
     /// valid for all terms of the field.
     /// </summary>
