@@ -172,8 +172,7 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     /// <summary>
     /// Adds the matches of the clauses outside the group of weakest clauses that together stay below the threshold.
     /// </summary>
-    private void FillAny(
-        long window, WindowSet set, ReadOnlySpan<float> most, ReadOnlySpan<int> order, float threshold)
+    private void FillAny(long window, WindowSet set, ReadOnlySpan<float> most, ReadOnlySpan<int> order, float threshold)
     {
         Debug.Assert(most.Length == clauses.Length && order.Length == clauses.Length, "each clause has a bound and a place");
         float below = 0;

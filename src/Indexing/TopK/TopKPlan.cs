@@ -476,8 +476,8 @@ internal sealed class TopKFilter(IndexQuery query, bool isWanted, int step)
     /// <summary>Whether to evaluate this filter before another.</summary>
     public bool IsBefore(TopKFilter other)
     {
-        // set in a complete plan
-        bool looks = ColumnRangeOperator.Of(Operator!) is not null, otherLooks = ColumnRangeOperator.Of(other.Operator!) is not null;
+        bool looks = ColumnRangeOperator.Of(Operator!) is not null; // set in a complete plan
+        bool otherLooks = ColumnRangeOperator.Of(other.Operator!) is not null;
         return looks == otherLooks ? Share < other.Share : otherLooks;
     }
 }

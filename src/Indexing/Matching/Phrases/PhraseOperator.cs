@@ -38,8 +38,8 @@ internal sealed class PhraseOperator : Operator
     /// <param name="idf">Sum over all words of the phrase.</param>
     /// <param name="isExact">Whether the phrase's frequency is at most that of each word.</param>
     public PhraseOperator(
-        QueryContext context, TermOperator[] terms, TermOperator[] byCost, PhraseMatcher matcher, LengthFactors? factors, double idf,
-        bool isExact)
+        QueryContext context, TermOperator[] terms, TermOperator[] byCost, PhraseMatcher matcher, LengthFactors? factors,
+        double idf, bool isExact)
         : base(context)
     {
         _terms = terms;
