@@ -1,6 +1,8 @@
 using System.Text;
 using Treepie.Indexing.Plans;
+using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
 using Treepie.Indexing.Tests.Model;
 using Treepie.Tests.Support;
 
@@ -77,6 +79,26 @@ public sealed class PlanTests
         }
 
         Assert.True(blocks > 0 && bytes > blocks);
+    }
+
+    [Fact]
+    public void A_rare_term_ranked_by_operators_shows_the_windows_in_which_it_scored()
+    {
+        using var fixture = new IndexFixture(new IndexSchema([new IndexField("kind", FieldAnalysis.Keyword)]));
+        for (int i = 0; i < 2 * PostingWindow.Size; i++)
+            fixture.Put("entry/" + i, (0, FieldValue.Of(i % PostingWindow.Size == 7 ? "rare" : "frequent")));
+        fixture.Commit();
+        using var searcher = new IndexSearcher(fixture.Environment);
+        var request = new SearchRequest
+        {
+            Query = new TermQuery("kind", FieldValue.Of("rare")),
+            Sort = [new SortKey("", SortKind.Score, Descending: true)],
+            Take = 10,
+        };
+        using SearchResults results = searcher.Search(request, new QueryOptions { Plan = PlanDetail.Counts });
+        Assert.Equal(2, results.Count);
+        Assert.Equal(2, results.Plan!.Windows);
+        Assert.Equal(2, Assert.Single(results.Plan.Children).Windows);
     }
 
     [Fact]
