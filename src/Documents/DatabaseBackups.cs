@@ -1,6 +1,9 @@
 using Treepie.Archiving;
 using Treepie.Backups;
 using Treepie.Storage;
+using Treepie.Storage.Files;
+using Treepie.Store;
+using Treepie.Writes;
 
 namespace Treepie;
 
@@ -23,21 +26,44 @@ public static class DatabaseBackups
             CancellationToken cancellationToken = default)
         {
             ArgumentNullException.ThrowIfNull(destination);
-            return await DatabaseBackup.WriteAsync(
-                database, destination, options ?? new BackupOptions(), progress, cancellationToken)
-                .ConfigureAwait(false);
+            options ??= new BackupOptions();
+            if (database.IsEncrypted && options is { EncryptionKey: null, AllowPlain: false })
+            {
+                throw new BackupException(
+                    BackupFault.PlainNotAllowed,
+                    $"The database '{database.Name}' is encrypted, and its backup would be plain: everybody who has the file "
+                        + "could read it. Give a key for the backup, or say that it may be plain (AllowPlain).");
+            }
+
+            if (options.Since is not null && !options.HoldsAll)
+                throw new ArgumentException(
+                    "An increment goes on from a backup of the whole database, and holds all that changed: nothing can be left "
+                        + "out of it or transformed.",
+                    nameof(options));
+
+            var target = new BackupTarget(
+                destination, options.Compression, options.EncryptionKey, BackupPace.Of(database, options.PercentWhileWriting));
+            await using (target.ConfigureAwait(false))
+            {
+                // Documents are read and compressed as fast as the destination accepts them, so this runs neither on the caller's
+                // thread nor on one of the thread pool.
+                return await WorkThread.RunAsync(() => WriteAsync(database, target, options, progress, cancellationToken))
+                    .ConfigureAwait(false);
+            }
         }
 
         /// <summary>
         /// Same as <c>BackupAsync</c>, to a file. The file gets its name, replacing an existing one, when it is complete and
         /// durable.
         /// </summary>
-        public Task<BackupReport> BackupAsync(
+        public async Task<BackupReport> BackupAsync(
             string path, BackupOptions? options = null, IProgress<BackupProgress>? progress = null,
             CancellationToken cancellationToken = default)
         {
             ArgumentException.ThrowIfNullOrWhiteSpace(path);
-            return DatabaseBackup.WriteFileAsync(database, path, options ?? new BackupOptions(), progress, cancellationToken);
+            DurableFile.RemoveAbandoned(path);
+            return await DurableFile.WriteAsync(path, file => database.BackupAsync(file, options, progress, cancellationToken))
+                .ConfigureAwait(false);
         }
 
         /// <summary>
@@ -57,7 +83,8 @@ public static class DatabaseBackups
         {
             ArgumentNullException.ThrowIfNull(source);
             ArgumentException.ThrowIfNullOrWhiteSpace(directory);
-            return DatabaseBackup.RestoreAsync(source, directory, options ?? new RestoreOptions(), progress, cancellationToken);
+            return PublishAsync(
+                directory, path => RestoreToAsync(source, path, options, progress, cancellationToken), cancellationToken);
         }
 
         /// <summary>
@@ -72,7 +99,8 @@ public static class DatabaseBackups
             CancellationToken cancellationToken = default)
         {
             ArgumentNullException.ThrowIfNull(source);
-            return DatabaseBackup.VerifyAsync(source, options ?? new RestoreOptions(), progress, cancellationToken);
+            options = (options ?? new RestoreOptions()) with { IsOnThread = true };
+            return WorkThread.RunAsync(() => VerifyAsync(source, options, progress, cancellationToken));
         }
 
         /// <summary>
@@ -88,7 +116,8 @@ public static class DatabaseBackups
         {
             ArgumentNullException.ThrowIfNull(parts);
             ArgumentException.ThrowIfNullOrWhiteSpace(directory);
-            return DatabaseBackup.RestoreAsync(parts, directory, options ?? new RestoreOptions(), progress, cancellationToken);
+            return PublishAsync(
+                directory, path => RestoreToAsync(parts, path, options, progress, cancellationToken), cancellationToken);
         }
 
         /// <summary>
@@ -100,7 +129,11 @@ public static class DatabaseBackups
             CancellationToken cancellationToken = default)
         {
             ArgumentNullException.ThrowIfNull(parts);
-            return DatabaseBackup.VerifyAsync(parts, options ?? new RestoreOptions(), progress, cancellationToken);
+            if (parts.Count == 1)
+                return WithOnlyAsync(
+                    parts, stream => Database.VerifyBackupAsync(stream, options, progress, cancellationToken), cancellationToken);
+            options = (options ?? new RestoreOptions()) with { IsOnThread = true };
+            return WorkThread.RunAsync(() => VerifyChainAsync(parts, options, progress, cancellationToken));
         }
 
         /// <summary>
@@ -132,13 +165,207 @@ public static class DatabaseBackups
             ArgumentNullException.ThrowIfNull(source);
             try
             {
-                return await DatabaseBackup.ImportAsync(
-                    database, source, options ?? new ImportOptions(), progress, cancellationToken).ConfigureAwait(false);
+                return await ImportIntoAsync(database, source, options ?? new ImportOptions(), progress, cancellationToken)
+                    .ConfigureAwait(false);
             }
             finally
             {
                 database.ApplySettings(); // also those from before an error
             }
         }
+    }
+
+    /// <summary>
+    /// Restores to a directory that does not exist yet or belongs to the caller, who deletes it after an error.
+    /// </summary>
+    internal static async Task<BackupReport> RestoreToAsync(
+        Stream source, string path, RestoreOptions? options, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken)
+    {
+        options = (options ?? new RestoreOptions()) with { IsRestore = true };
+        long total = RestoreRun.LengthOf(source);
+        BackupSource backup = await BackupSource.OpenAsync(source, options, cancellationToken).ConfigureAwait(false);
+        await using (backup.ConfigureAwait(false))
+            return await Task.Run(
+                () => RestoreAsync(backup, path, options, total, progress, cancellationToken),
+                cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>Same as above, for a chain.</summary>
+    internal static Task<BackupReport> RestoreToAsync(
+        IReadOnlyList<BackupPart> parts, string path, RestoreOptions? options, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken)
+    {
+        if (parts.Count == 1)
+            return WithOnlyAsync(
+                parts, stream => RestoreToAsync(stream, path, options, progress, cancellationToken), cancellationToken);
+        options = (options ?? new RestoreOptions()) with { IsRestore = true };
+        return Task.Run(() => RestoreChainAsync(parts, path, options, progress, cancellationToken), cancellationToken);
+    }
+
+    /// <summary>Restores beside the directory, which gets its name when all is restored and verified.</summary>
+    private static async Task<BackupReport> PublishAsync(
+        string directory, Func<string, Task<BackupReport>> restore, CancellationToken cancellationToken)
+    {
+        using RestorePlace place = RestorePlace.Begin(Path.TrimEndingDirectorySeparator(Path.GetFullPath(directory)));
+        BackupReport report = await restore(place.Path).ConfigureAwait(false);
+        cancellationToken.ThrowIfCancellationRequested();
+        place.Publish();
+        return report;
+    }
+
+    private static async Task<BackupReport> ImportIntoAsync(
+        Database database, Stream source, ImportOptions options, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken)
+    {
+        long total = RestoreRun.LengthOf(source);
+        BackupSource backup = await BackupSource.OpenAsync(source, options.BackupKey, options.OwnKey, cancellationToken)
+            .ConfigureAwait(false);
+        await using (backup.ConfigureAwait(false))
+        {
+            if (backup.IsPart)
+                throw new BackupException(
+                    BackupFault.NotABackup,
+                    "This is a snapshot, or a part of one: pages, which are restored to a database of their own and cannot be "
+                        + "brought into one that is there. Restore it, or import a logical backup.");
+
+            await database.Imports.EnterAsync(cancellationToken).ConfigureAwait(false);
+            BulkInsert insert = database.BulkInsert(new BulkInsertOptions { SkipUnchanged = true });
+            var counts = new SectionCounts();
+            var sink = new ImportSink(database, insert, options, counts);
+            var scan = new DumpScan(backup, sink, database.Options, options.SkipInvalidDocuments, total, progress, counts);
+            try
+            {
+                BackupReport report = await Task.Run(() => scan.RunAsync(cancellationToken), cancellationToken)
+                    .ConfigureAwait(false);
+                await insert.CompleteAsync(cancellationToken).ConfigureAwait(false);
+                return report;
+            }
+            catch (Exception error) when (BackupException.From(error) is { } broken)
+            {
+                await sink.TryEndSectionAsync(cancellationToken).ConfigureAwait(false); // everything before the error is complete
+                await insert.CompleteAsync(cancellationToken).ConfigureAwait(false);
+                throw new BackupException(
+                    broken.Fault,
+                    $"{broken.Message} What came before it was imported and stays: {counts.DescribeTaken()}. Import the "
+                        + $"whole dump again to have the rest.",
+                    error);
+            }
+            catch
+            {
+                await insert.AbortAsync().ConfigureAwait(false);
+                throw;
+            }
+            finally
+            {
+                await database.Imports.LeaveAsync().ConfigureAwait(false);
+            }
+        }
+    }
+
+    private static async Task<BackupReport> VerifyAsync(
+        Stream source, RestoreOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken)
+    {
+        long total = RestoreRun.LengthOf(source);
+        BackupSource backup = await BackupSource.OpenAsync(source, options, cancellationToken).ConfigureAwait(false);
+        await using (backup.ConfigureAwait(false))
+        {
+            return backup.IsPart
+                ? await Of(backup, options, total, progress).VerifyAsync(cancellationToken).ConfigureAwait(false)
+                : await RestoreRun.VerifyAsync(backup, options, total, progress, cancellationToken).ConfigureAwait(false);
+        }
+    }
+
+    private static async Task<BackupReport> VerifyChainAsync(
+        IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken) =>
+        await DumpChain.IsOneAsync(parts, options, cancellationToken).ConfigureAwait(false)
+            ? await new DumpChain(parts, options, progress).VerifyAsync(cancellationToken).ConfigureAwait(false)
+            : await Of(parts, options, progress).VerifyAsync(cancellationToken).ConfigureAwait(false) with
+            {
+                PartCount = parts.Count
+            };
+
+    private static async Task<BackupReport> WriteAsync(
+        Database database, BackupTarget target, BackupOptions options, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken)
+    {
+        if (options.Kind == BackupKind.Logical)
+        {
+            using DatabaseSnapshot snapshot = database.BeginRead();
+            IReadOnlyList<DumpedIndex> indexes = DumpedIndex.Of(database);
+            var point = DumpPoint.Of(database.Environment.StoreId, snapshot, indexes);
+            bool isWhole = options is { HoldsAll: true, Since: null };
+            var header = new DumpHeader(
+                database.Name, database.Id, snapshot.LastEtag, database.Options.TimeProvider.GetUtcNow().UtcDateTime, isWhole)
+            {
+                Since = options.Since is null ? null : DumpIncrement.Since(database, snapshot, point, options.Since),
+            };
+            return await new BackupRun(snapshot, header, point, indexes, options, database.Options)
+                .RunAsync(target, progress, cancellationToken)
+                .ConfigureAwait(false);
+        }
+
+        if (!options.HoldsAll)
+            throw new ArgumentException(
+                "A snapshot and a log hold the whole database: nothing can be left out of them or transformed. Take a logical "
+                    + "backup for a part of it.",
+                nameof(options));
+        try
+        {
+            var run = new SnapshotRun(database, options, progress);
+            return options.Kind == BackupKind.Log
+                ? await run.WriteLogAsync(target, cancellationToken).ConfigureAwait(false)
+                : await run.WritePagesAsync(target, cancellationToken).ConfigureAwait(false);
+        }
+        catch (BackupPartException error) when (BackupException.From(error) is { } translated)
+        {
+            throw translated;
+        }
+    }
+
+    /// <summary>Reads a single part, which may be a backup of any kind.</summary>
+    private static async Task<BackupReport> WithOnlyAsync(
+        IReadOnlyList<BackupPart> parts, Func<Stream, Task<BackupReport>> read, CancellationToken cancellationToken)
+    {
+        Stream stream = await parts[0].OpenAsync(cancellationToken).ConfigureAwait(false);
+        await using (stream.ConfigureAwait(false))
+            return await read(stream).ConfigureAwait(false);
+    }
+
+    /// <summary>Restores a chain. The first bytes of its first part determine the kind of the chain.</summary>
+    private static async Task<BackupReport> RestoreChainAsync(
+        IReadOnlyList<BackupPart> parts, string path, RestoreOptions options, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken) =>
+        await DumpChain.IsOneAsync(parts, options, cancellationToken).ConfigureAwait(false)
+            ? await new DumpChain(parts, options, progress).RunAsync(path, cancellationToken).ConfigureAwait(false)
+            : await Of(parts, options, progress).RunAsync(path, cancellationToken).ConfigureAwait(false) with
+            {
+                PartCount = parts.Count
+            };
+
+    /// <summary>Restores one backup. Its first bytes determine the kind.</summary>
+    private static Task<BackupReport> RestoreAsync(
+        BackupSource backup, string path, RestoreOptions options, long total, IProgress<BackupProgress>? progress,
+        CancellationToken cancellationToken)
+    {
+        if (backup.IsPart)
+            return Of(backup, options, total, progress).RunAsync(path, cancellationToken);
+        DumpChain.RefusePoint(options);
+        return RestoreRun.RunAsync(backup, path, options, total, progress, cancellationToken);
+    }
+
+    private static SnapshotRestore Of(
+        BackupSource backup, RestoreOptions options, long total, IProgress<BackupProgress>? progress)
+    {
+        var source = new PartSource(options);
+        return new SnapshotRestore([source.Of(backup)], source, options, total, progress);
+    }
+
+    private static SnapshotRestore Of(
+        IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress)
+    {
+        var source = new PartSource(options);
+        return new SnapshotRestore([.. parts.Select(source.Of)], source, options, 0, progress);
     }
 }

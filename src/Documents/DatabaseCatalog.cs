@@ -316,18 +316,13 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         options ??= new RestoreOptions();
         (_, EncryptionKey? own) = OpenWithKey(name, needsKey: options.BackupKey is null);
         using (own)
-            return await BackupParts.VerifyAsync(
+            return await Database.VerifyBackupAsync(
                 parts, options with { Database = options.Database ?? _options, OwnKey = own }, progress,
                 cancellationToken).ConfigureAwait(false);
     }
 
-    /// <summary>Returns a fingerprint of a database's key; null if it is not encrypted.</summary>
-    internal string? KeyMarkOf(string name)
-    {
-        (_, EncryptionKey? own) = OpenWithKey(name, needsKey: true);
-        using (own)
-            return own is null ? null : KeyMark.Of(own);
-    }
+    /// <summary>Returns a copy of a database's key, which the caller disposes; null if it is not encrypted.</summary>
+    internal BackupKey? TakeKey(string name) => OpenWithKey(name, needsKey: true).Key is { } own ? new BackupKey(own) : null;
 
     /// <summary>Returns whether a database may have backup tasks, without opening it.</summary>
     internal bool MayHaveBackupTasks(string name) =>
@@ -364,7 +359,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         ArgumentNullException.ThrowIfNull(source);
         return RestoreAsync(
             name, encrypted, options,
-            (path, all) => DatabaseBackup.RestoreToAsync(source, path, all, progress, cancellationToken));
+            (path, all) => DatabaseBackups.RestoreToAsync(source, path, all, progress, cancellationToken));
     }
 
     /// <summary>
@@ -378,7 +373,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
         ArgumentNullException.ThrowIfNull(parts);
         return RestoreAsync(
             name, encrypted, options,
-            (path, all) => DatabaseBackup.RestoreToAsync(parts, path, all, progress, cancellationToken));
+            (path, all) => DatabaseBackups.RestoreToAsync(parts, path, all, progress, cancellationToken));
     }
 
     private async Task<BackupReport> RestoreAsync(
@@ -405,7 +400,18 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
                 Database = _options with { Name = name, EncryptionKey = key },
                 OwnKey = key
             };
-            BackupReport report = await restore(unfinished, all).ConfigureAwait(false);
+            BackupReport report;
+            try
+            {
+                report = await restore(unfinished, all).ConfigureAwait(false);
+            }
+            catch
+            {
+                if (Directory.Exists(unfinished))
+                    Directory.Delete(unfinished, recursive: true);
+                throw;
+            }
+
             lock (entry.Gate)
             {
                 ObjectDisposedException.ThrowIf(_disposed, this); // the next catalogue deletes unfinished folders

@@ -306,9 +306,12 @@ public sealed class BackupScheduler : IAsyncDisposable
         CancellationToken cancellationToken)
     {
         if (database is null || !_source.Names.Contains(database, StringComparer.OrdinalIgnoreCase))
-            return await BackupParts.VerifyAsync(parts, options, progress, cancellationToken).ConfigureAwait(false);
+            return await Database.VerifyBackupAsync(parts, options, progress, cancellationToken).ConfigureAwait(false);
         using IBackupLease lease = _source.Enter(database);
-        return await lease.VerifyAsync(parts, options, progress, cancellationToken).ConfigureAwait(false);
+        using BackupKey? own = lease.TakeKey();
+        return await Database.VerifyBackupAsync(
+            parts, options with { Database = options.Database ?? lease.Database.Options, OwnKey = own?.Key }, progress,
+            cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>Opens a destination in the same way as the tasks of this scheduler.</summary>

@@ -43,14 +43,15 @@ internal sealed class BackupTaskRun(
         BackupTaskState state, BackupRunKind wanted, Func<BackupRunReport, Task> keep, CancellationToken cancellationToken)
     {
         long began = clock.GetTimestamp();
-        using EncryptionKey? key = Key();
+        using EncryptionKey? given = Key();
+        using BackupKey? own = lease.TakeKey();
+        var sealing = new SealingKeys(given, own?.Key, task.AllowPlain);
         try
         {
             DateTime now = clock.GetUtcNow().UtcDateTime;
             // Determined first: changes made during the backup may be in it, and are then backed up again.
             string mark = DumpPoint.Of(lease.Database).ToString();
-            string? keyMark = key is not null ? KeyMark.Of(key) : lease.KeyMark;
-            KeptBackup[] before = wanted == BackupRunKind.Full || state.KeyMark != keyMark ? [] : ChainBefore(state, now);
+            KeptBackup[] before = wanted == BackupRunKind.Full || state.KeyMark != sealing.Mark ? [] : ChainBefore(state, now);
             if (before.Length > 0 && state.Error is null && state.Mark == mark)
                 return Unchanged(state, wanted, now);
 
@@ -63,7 +64,7 @@ internal sealed class BackupTaskRun(
                 try
                 {
                     if (gap is null)
-                        return await ArchiveLogAsync(state, key, now, mark, keyMark, began, cancellationToken)
+                        return await ArchiveLogAsync(state, sealing, now, mark, began, cancellationToken)
                             .ConfigureAwait(false);
                 }
                 catch (BackupException error) when (error.Fault == BackupFault.LogGap)
@@ -75,29 +76,14 @@ internal sealed class BackupTaskRun(
             await ProbeAsync((long)((state.Kept.Count > 0 ? state.Kept[^1].StoredBytes : 0) * RoomFactor), cancellationToken)
                 .ConfigureAwait(false);
             bool isIncremental = before.Length > 0;
-            string name = BackupName.Of(lease.Database.Name, now, task.Kind, isIncremental, IsSealed(key));
-            var options = new BackupOptions
+            string name = BackupName.Of(lease.Database.Name, now, task.Kind, isIncremental, sealing.Key is not null);
+            BackupOptions options = Options(task.Kind, sealing) with
             {
-                Kind = task.Kind,
                 HashesContent = task.Proves,
-                Compression = task.Compression,
-                EncryptionKey = key,
-                AllowPlain = task.AllowPlain,
-                PercentWhileWriting = _percentWhileWriting
+                Since = isIncremental ? BackupLink.Parse(state.Link!) : null, // a chain has a link
             };
-            if (isIncremental)
-                options = options with { Since = BackupLink.Parse(state.Link!) }; // a chain has a link
-            string[] chain = [.. before.Select(static backup => backup.Object), name];
-            (BackupReport report, ProvenPoint? proven) = await WholeAsync(
-                name,
-                async () =>
-                {
-                    BackupReport taken = await WriteAsync(name, options, cancellationToken).ConfigureAwait(false);
-                    await WriteCardsAsync(name, taken, options.Since, cancellationToken).ConfigureAwait(false);
-                    return (taken, task.Proves
-                        ? await ProveAsync(chain, taken, key, cancellationToken).ConfigureAwait(false)
-                        : null);
-                }).ConfigureAwait(false);
+            (BackupReport report, ProvenPoint? proven) = await TakeAsync(
+                [.. before.Select(static backup => backup.Object), name], options, sealing, cancellationToken).ConfigureAwait(false);
             string[] written = Written();
             var kept = new KeptBackup(
                 name, report.TakenAt ?? now, report.LastEtag, HashOf(report), report.StoredBytes, written, proven is not null,
@@ -119,7 +105,7 @@ internal sealed class BackupTaskRun(
                 Kept = [.. state.Kept, kept],
                 Link = GoOn(report.Link, state)?.ToString(),
                 Mark = mark,
-                KeyMark = keyMark,
+                KeyMark = sealing.Mark,
                 Duration = clock.GetElapsedTime(began),
             };
             await keep(whole).ConfigureAwait(false);
@@ -167,31 +153,16 @@ internal sealed class BackupTaskRun(
 
     /// <summary>Backs up the log since the last run.</summary>
     private async Task<BackupRunReport> ArchiveLogAsync(
-        BackupTaskState state, EncryptionKey? key, DateTime now, string mark, string? keyMark, long began,
+        BackupTaskState state, SealingKeys sealing, DateTime now, string mark, long began,
         CancellationToken cancellationToken)
     {
-        string name = BackupName.Of(lease.Database.Name, now, BackupKind.Log, isIncremental: true, IsSealed(key));
-        BackupLink since = BackupLink.Parse(state.Link!); // a chain has a link
-        var options = new BackupOptions
+        string name = BackupName.Of(lease.Database.Name, now, BackupKind.Log, isIncremental: true, sealing.Key is not null);
+        BackupOptions options = Options(BackupKind.Log, sealing) with
         {
-            Kind = BackupKind.Log,
-            Since = since,
+            Since = BackupLink.Parse(state.Link!), // a chain has a link
             IsOfTask = true,
-            Compression = task.Compression,
-            EncryptionKey = key,
-            AllowPlain = task.AllowPlain,
-            PercentWhileWriting = _percentWhileWriting
         };
-        BackupReport report = await WholeAsync(
-            name,
-            async () =>
-            {
-                BackupReport taken = await WriteAsync(name, options, cancellationToken).ConfigureAwait(false);
-                await WriteCardsAsync(name, taken, since, cancellationToken).ConfigureAwait(false);
-                if (task.Proves)
-                    await ProveLogAsync(name, taken, key, cancellationToken).ConfigureAwait(false);
-                return taken;
-            }).ConfigureAwait(false);
+        (BackupReport report, _) = await TakeAsync([name], options, sealing, cancellationToken).ConfigureAwait(false);
         string[] written = Written();
         return new BackupRunReport
         {
@@ -205,7 +176,7 @@ internal sealed class BackupTaskRun(
             Kept = state.Kept,
             Link = report.Link?.ToString(),
             Mark = mark,
-            KeyMark = keyMark,
+            KeyMark = sealing.Mark,
             Duration = clock.GetElapsedTime(began),
         };
     }
@@ -230,8 +201,6 @@ internal sealed class BackupTaskRun(
         task.Destinations.FirstOrDefault(place => !state.LogAddresses.Contains(place.Address)) is { } place
             ? $"'{place.Address}' has not all of the log that follows the last backup: an increment closes the gap there."
             : null;
-
-    private bool IsSealed(EncryptionKey? key) => key is not null || (lease.Database.IsEncrypted && !task.AllowPlain);
 
     private string[] Written() =>
         [.. _places.Where(place => !_failures.ContainsKey(place.Address) || _proven.Contains(place.Address))
@@ -269,9 +238,11 @@ internal sealed class BackupTaskRun(
     /// JSON; pages have hashes in the backup itself, which are compared when it is read, and the commit identifies the state
     /// of the database.
     /// </summary>
-    private static (Guid? Database, long Etag, long Commit, BackupCounts Counts, string? ContentHash) Identity(
-        BackupReport report) =>
-        (report.DatabaseId, report.LastEtag, report.LastCommit, report.LastPart ?? report.Counts, report.ContentHash);
+    private static string Identity(BackupReport report) => report.Kind == BackupKind.Log
+        ? FormattableString.Invariant($"{report.LogCommits} commits up to commit {report.LastCommit}")
+        : FormattableString.Invariant(
+            $"database {report.DatabaseId} up to etag {report.LastEtag} and commit {report.LastCommit}, with ")
+            + $"{report.LastPart ?? report.Counts} and content hash {report.ContentHash ?? "unknown"}";
 
     /// <summary>Returns the hash of the contents or, for a snapshot without one, of its pages.</summary>
     private static string? HashOf(BackupReport report) => report.ContentHash ?? report.Link?.Hash;
@@ -331,7 +302,7 @@ internal sealed class BackupTaskRun(
         BackupReport report = await CopyAsync(
             now,
             name,
-            (stream, stop) => lease.BackupAsync(stream, options, progress, stop),
+            (stream, stop) => lease.Database.BackupAsync(stream, options, progress, stop),
             cancellationToken).ConfigureAwait(false);
         (BackupDestination Destination, string Address)[] later = [.. usable.Except(now)];
         if (later.Length > 0)
@@ -345,15 +316,30 @@ internal sealed class BackupTaskRun(
         return report;
     }
 
-    /// <summary>
-    /// Writes an object and reads it back. If that is cancelled or fails altogether, what was written of it is deleted as far as
-    /// possible, because the task would not know of it.
-    /// </summary>
-    private async Task<T> WholeAsync<T>(string name, Func<Task<T>> write)
+    private BackupOptions Options(BackupKind kind, SealingKeys sealing) => new()
     {
+        Kind = kind,
+        Compression = task.Compression,
+        EncryptionKey = sealing.Key,
+        AllowPlain = task.AllowPlain,
+        PercentWhileWriting = _percentWhileWriting,
+    };
+
+    /// <summary>
+    /// Writes the last part of a chain, with its cards, and reads it back. If that is cancelled or fails altogether, what was
+    /// written of it is deleted as far as possible, because the task would not know of it.
+    /// </summary>
+    private async Task<(BackupReport Report, ProvenPoint? Proven)> TakeAsync(
+        string[] chain, BackupOptions options, SealingKeys sealing, CancellationToken cancellationToken)
+    {
+        string name = chain[^1];
         try
         {
-            return await write().ConfigureAwait(false);
+            BackupReport report = await WriteAsync(name, options, cancellationToken).ConfigureAwait(false);
+            await WriteCardsAsync(name, report, options.Since, cancellationToken).ConfigureAwait(false);
+            return (report, task.Proves
+                ? await ProveAsync(chain, report, sealing, cancellationToken).ConfigureAwait(false)
+                : null);
         }
         catch
         {
@@ -430,13 +416,23 @@ internal sealed class BackupTaskRun(
     }
 
     /// <summary>
-    /// Reads the backup back from each destination and compares it with the state of the database when it was taken.
+    /// Reads the chain back from each destination and compares it with the state of the database when its last part was taken.
+    /// A log is read alone, and must have all commits up to the expected last one: earlier parts were verified when they were
+    /// taken.
     /// </summary>
     private async Task<ProvenPoint?> ProveAsync(
-        string[] chain, BackupReport report, EncryptionKey? key, CancellationToken cancellationToken)
+        string[] chain, BackupReport report, SealingKeys sealing, CancellationToken cancellationToken)
     {
         ProvenPoint? proven = null;
         string name = chain[^1];
+        var options = new RestoreOptions
+        {
+            BackupKey = sealing.Given,
+            OwnKey = sealing.Own,
+            Database = lease.Database.Options,
+            IsLogAlone = report.Kind == BackupKind.Log,
+            Pace = BackupPace.Of(lease.Database, _percentWhileWriting),
+        };
         foreach ((
             BackupDestination destination,
             string address) in _places.Where(place => !_failures.ContainsKey(place.Address)).ToArray())
@@ -447,9 +443,8 @@ internal sealed class BackupTaskRun(
                     .. chain.Select(
                         link => new BackupPart(
                             link, async stop => await destination.OpenAsync(link, stop).ConfigureAwait(false)))];
-                BackupReport found = await lease.VerifyAsync(
-                    parts, new RestoreOptions { BackupKey = key, Pace = BackupPace.Of(lease.Database, _percentWhileWriting) },
-                    progress, cancellationToken).ConfigureAwait(false);
+                BackupReport found = await Database.VerifyBackupAsync(parts, options, progress, cancellationToken)
+                    .ConfigureAwait(false);
                 if (Identity(found) != Identity(report))
                 {
                     throw new BackupException(
@@ -474,39 +469,15 @@ internal sealed class BackupTaskRun(
     }
 
     /// <summary>
-    /// Reads a log backup back from each destination and verifies that it is complete and that its commits are consecutive up
-    /// to the expected last one. Earlier parts were verified when they were taken.
+    /// The key that the task gives and that of the database itself; each may be null. Parts are read with either, because earlier
+    /// ones may be encrypted where newer ones need not be.
     /// </summary>
-    private async Task ProveLogAsync(string name, BackupReport report, EncryptionKey? key, CancellationToken cancellationToken)
+    private readonly record struct SealingKeys(EncryptionKey? Given, EncryptionKey? Own, bool AllowPlain)
     {
-        foreach ((
-            BackupDestination destination,
-            string address) in _places.Where(place => !_failures.ContainsKey(place.Address)).ToArray())
-        {
-            try
-            {
-                var part = new BackupPart(name, async stop => await destination.OpenAsync(name, stop).ConfigureAwait(false));
-                BackupReport found = await lease.VerifyAsync(
-                    [part],
-                    new RestoreOptions
-                    {
-                        BackupKey = key,
-                        IsLogAlone = true,
-                        Pace = BackupPace.Of(lease.Database, _percentWhileWriting)
-                    },
-                    progress, cancellationToken).ConfigureAwait(false);
-                if ((found.LastCommit, found.LogCommits) != (report.LastCommit, report.LogCommits))
-                    throw new BackupException(
-                        BackupFault.RestoredOtherwise,
-                        $"'{name}' has {found.LogCommits} commits up to {found.LastCommit}, and should have {report.LogCommits} "
-                            + $"up to {report.LastCommit}.");
-                _proven.Add(address);
-            }
-            catch (Exception error) when (error is DestinationException || BackupException.From(error) is not null)
-            {
-                _failures[address] = $"It was written, and reading it back failed: {error.Message}";
-                _unproven.Add(address);
-            }
-        }
+        /// <summary>The key that encrypts backups; null: they are not encrypted.</summary>
+        public EncryptionKey? Key => Given ?? (AllowPlain ? null : Own);
+
+        /// <summary>A fingerprint of the keys; if it changes, a chain cannot be continued.</summary>
+        public string? Mark { get; } = (Given ?? Own) is { } key ? KeyMark.Of(key) : null;
     }
 }

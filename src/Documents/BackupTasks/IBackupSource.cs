@@ -26,22 +26,10 @@ public interface IBackupLease : IDisposable
     CancellationToken Closing { get; }
 
     /// <summary>
-    /// A fingerprint of the key that encrypts backups of the database if no other key is given; changes with the key. Null if
-    /// there is none.
+    /// Returns a copy of the key of the database, which the caller disposes: if a task has no other key, it encrypts the backups
+    /// of the database. Null: the database is not encrypted, or its key is not known.
     /// </summary>
-    string? KeyMark { get; }
-
-    /// <summary>
-    /// Backs up the database. If it is encrypted and no key is given, the backup is encrypted with the key of the database, if
-    /// known.
-    /// </summary>
-    Task<BackupReport> BackupAsync(
-        Stream destination, BackupOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken);
-
-    /// <summary>Verifies a full backup of the database and the increments that continue it by reading them in full.</summary>
-    Task<BackupReport> VerifyAsync(
-        IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress,
-        CancellationToken cancellationToken);
+    BackupKey? TakeKey();
 }
 
 /// <summary>
@@ -59,9 +47,6 @@ public sealed class SingleBackupSource(Database database) : IBackupSource, IBack
     public CancellationToken Closing => CancellationToken.None;
 
     /// <inheritdoc/>
-    public string? KeyMark => null;
-
-    /// <inheritdoc/>
     public bool MayHaveTasks(string name) => true;
 
     /// <inheritdoc/>
@@ -71,15 +56,7 @@ public sealed class SingleBackupSource(Database database) : IBackupSource, IBack
             : throw new BackupTaskException($"There is no database '{name}'.");
 
     /// <inheritdoc/>
-    public Task<BackupReport> BackupAsync(
-        Stream destination, BackupOptions options, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
-        database.BackupAsync(destination, options, progress, cancellationToken);
-
-    /// <inheritdoc/>
-    public Task<BackupReport> VerifyAsync(
-        IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress,
-        CancellationToken cancellationToken) =>
-        BackupParts.VerifyAsync(parts, options, progress, cancellationToken);
+    public BackupKey? TakeKey() => null;
 
     /// <inheritdoc/>
     public void Dispose()

@@ -8,7 +8,7 @@ namespace Treepie.Backups;
 /// </summary>
 public sealed class BackupKey : IDisposable
 {
-    private BackupKey(EncryptionKey key) => Key = key;
+    internal BackupKey(EncryptionKey key) => Key = key;
 
     internal EncryptionKey Key { get; }
 

@@ -22,17 +22,7 @@ public sealed class CatalogBackupSource(DatabaseCatalog catalog) : IBackupSource
 
         public CancellationToken Closing => CancellationToken.None;
 
-        public string? KeyMark => catalog.KeyMarkOf(database.Name);
-
-        public Task<BackupReport> BackupAsync(
-            Stream destination, BackupOptions options, IProgress<BackupProgress>? progress,
-            CancellationToken cancellationToken) =>
-            catalog.BackupAsync(database.Name, destination, options, progress, cancellationToken);
-
-        public Task<BackupReport> VerifyAsync(
-            IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress,
-            CancellationToken cancellationToken) =>
-            catalog.VerifyBackupAsync(database.Name, parts, options, progress, cancellationToken);
+        public BackupKey? TakeKey() => catalog.TakeKey(database.Name);
 
         public void Dispose()
         {

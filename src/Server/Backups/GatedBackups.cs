@@ -10,16 +10,16 @@ namespace Treepie.Server.Backups;
 /// </summary>
 internal sealed class GatedBackups(DatabaseGate gate) : IBackupSource
 {
-    public IReadOnlyList<string> Names => gate.Backups.Names;
+    public IReadOnlyList<string> Names => gate.Source.Backups.Names;
 
-    public bool MayHaveTasks(string name) => gate.Backups.MayHaveTasks(name);
+    public bool MayHaveTasks(string name) => gate.Source.Backups.MayHaveTasks(name);
 
     public IBackupLease Enter(string name)
     {
         DatabaseLease lease = gate.EnterByItself(name);
         try
         {
-            return new Lease(lease, gate.Backups.Enter(name));
+            return new Lease(lease, gate.Source.Backups.Enter(name));
         }
         catch
         {
@@ -34,17 +34,7 @@ internal sealed class GatedBackups(DatabaseGate gate) : IBackupSource
 
         public CancellationToken Closing => lease.Closing;
 
-        public string? KeyMark => inner.KeyMark;
-
-        public Task<BackupReport> BackupAsync(
-            Stream destination, BackupOptions options, IProgress<BackupProgress>? progress,
-            CancellationToken cancellationToken) =>
-            inner.BackupAsync(destination, options, progress, cancellationToken);
-
-        public Task<BackupReport> VerifyAsync(
-            IReadOnlyList<BackupPart> parts, RestoreOptions options, IProgress<BackupProgress>? progress,
-            CancellationToken cancellationToken) =>
-            inner.VerifyAsync(parts, options, progress, cancellationToken);
+        public BackupKey? TakeKey() => inner.TakeKey();
 
         public void Dispose()
         {

@@ -153,7 +153,7 @@ public sealed class IndexAnalyzersTests : IDisposable
         dump.Position = 0;
         string target = Path.Combine(_folder.Path, "target");
         if (!isImport)
-            await DatabaseBackup.RestoreAsync(dump, target, new RestoreOptions(), null, Cancel);
+            await Database.RestoreAsync(dump, target, null, null, Cancel);
         _database.Dispose();
         _database = Database.Open(target);
         if (isImport)

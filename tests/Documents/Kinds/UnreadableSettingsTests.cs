@@ -65,7 +65,7 @@ public sealed class UnreadableSettingsTests
         }
 
         string path = Path.Combine(directory.Path, "restored");
-        await DatabaseBackup.RestoreAsync(new MemoryStream(dump), path, new RestoreOptions(), null, Cancelled);
+        await Database.RestoreAsync(new MemoryStream(dump), path, null, null, Cancelled);
         using var restored = Database.Open(path);
         Assert.Equal(0, restored.GetStatistics().DocumentCount);
     }
