@@ -38,6 +38,7 @@ internal sealed class BackupService : IAsyncDisposable
             Warn = message => server.Logger.LogWarning("{Message}", message),
         };
         ServerWide = new ServerWideBackups(server, Scheduler);
+        server.Databases.Made = ServerWide.GiveToNewAsync;
     }
 
     public BackupScheduler Scheduler { get; }

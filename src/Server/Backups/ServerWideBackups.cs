@@ -124,7 +124,7 @@ internal sealed class ServerWideBackups(RequestServices server, BackupScheduler 
                 foreach (string database in server.Databases.Names)
                 {
                     cancellationToken.ThrowIfCancellationRequested();
-                    if (!server.Databases.Backups.MayHaveTasks(database))
+                    if (!server.Databases.Source.Backups.MayHaveTasks(database))
                         await TryGiveAsync(database, tasks, isNew: false).ConfigureAwait(false);
                 }
         }
@@ -196,7 +196,7 @@ internal sealed class ServerWideBackups(RequestServices server, BackupScheduler 
 
     private async Task GiveAsync(string database, List<ServerWideBackup> wanted, bool isNew)
     {
-        if (wanted.Count == 0 && !server.Databases.Backups.MayHaveTasks(database))
+        if (wanted.Count == 0 && !server.Databases.Source.Backups.MayHaveTasks(database))
             return;
         var known = new Dictionary<string, long>(StringComparer.OrdinalIgnoreCase);
         foreach (BackupTask task in scheduler.List(database).Select(static info => info.Task))

@@ -1,8 +1,5 @@
 using System.Collections.Concurrent;
 using System.Diagnostics.CodeAnalysis;
-using Treepie.Backups;
-using Treepie.BackupTasks;
-using Treepie.Encryption;
 
 namespace Treepie.Server.Databases;
 
@@ -20,8 +17,10 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
 
     public IReadOnlyList<string> Names => source.Names;
 
-    /// <summary>The databases for the backup scheduler, without the gate.</summary>
-    public IBackupSource Backups => source.Backups;
+    /// <summary>
+    /// The databases without the gate, for what needs no open database, or one that the caller has entered.
+    /// </summary>
+    public IDatabaseSource Source => source;
 
     /// <summary>What the databases share; null: there is only one.</summary>
     public SharedDefinitions? Shared => source.Shared;
@@ -31,6 +30,9 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
     /// because the surrounding application may use databases without the gate.
     /// </summary>
     public Func<bool>? LacksRoom { get; set; }
+
+    /// <summary>Completes a database that was made (<see cref="MakeAsync"/>) with what every database has.</summary>
+    public Func<string, Task>? Made { get; set; }
 
     /// <summary>Reads whether a database is disabled. Tests change it.</summary>
     public Func<Database, bool> ReadsDisabled { get; init; } = static database => DatabaseState.Of(database).IsDisabled;
@@ -141,19 +143,21 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
         using DatabaseLease? _ = TryEnter(name); // starts its idle time
     }
 
+    /// <summary>Makes a database at a client's request, by creating or restoring it.</summary>
+    public async Task<T> MakeAsync<T>(string name, Func<IDatabaseSource, Task<T>> make)
+    {
+        T result = await make(source).ConfigureAwait(false);
+        if (Made is { } made)
+            await made(name).ConfigureAwait(false);
+        return result;
+    }
+
     /// <summary>Closes the databases that have been idle for the given time and have no work of their own.</summary>
     public void CloseIdle(TimeSpan idle)
     {
         foreach ((string name, Door door) in _doors)
             door.CloseIdle(clock, idle, () => Close(name));
     }
-
-    /// <summary>Accepts the key of a database.</summary>
-    public void GiveKey(string name, ReadOnlySpan<byte> key, bool keep, bool overwrite) =>
-        source.GiveKey(name, key, keep, overwrite);
-
-    /// <summary>Changes the key of a database.</summary>
-    public void ChangeKey(string name, ReadOnlySpan<byte> key) => source.ChangeKey(name, key);
 
     /// <summary>
     /// Deletes a database after all its requests have ended; returns false if it does not exist. The wait cannot be
@@ -182,34 +186,6 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
             _doors.TryRemove(KeyValuePair.Create(name, door));
         }
     }
-
-    /// <summary>Re-encrypts a database, which the caller must have entered.</summary>
-    public EncryptionReport RotateDataKey(
-        string name, IProgress<EncryptionProgress> progress, CancellationToken cancellationToken) =>
-        source.RotateDataKey(name, progress, cancellationToken);
-
-    /// <summary>Writes a backup of a database, which the caller must have entered.</summary>
-    public Task<BackupReport> BackupAsync(
-        Database database, Stream destination, BackupOptions options, IProgress<BackupProgress> progress,
-        CancellationToken cancellationToken) =>
-        source.BackupAsync(database, destination, options, progress, cancellationToken);
-
-    /// <summary>Imports a dump into a database, which the caller must have entered.</summary>
-    public Task<BackupReport> ImportAsync(
-        Database database, Stream dump, ImportOptions options, IProgress<BackupProgress> progress,
-        CancellationToken cancellationToken) =>
-        source.ImportAsync(database, dump, options, progress, cancellationToken);
-
-    public Task<BackupReport> RestoreAsync(
-        string name, Stream backup, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress,
-        CancellationToken cancellationToken) =>
-        source.RestoreAsync(name, backup, encrypted, options, progress, cancellationToken);
-
-    /// <summary>Restores a chain of backups to a new database.</summary>
-    public Task<BackupReport> RestoreAsync(
-        string name, IReadOnlyList<BackupPart> parts, bool encrypted, RestoreOptions options, IProgress<BackupProgress> progress,
-        CancellationToken cancellationToken) =>
-        source.RestoreAsync(name, parts, encrypted, options, progress, cancellationToken);
 
     private void MakeRoom()
     {

@@ -56,7 +56,7 @@ internal static class BackupPartEndpoints
                 (BackupReport report, BackupLink? since, string? instead) = await NextPart.TakeAsync(database, wanted, now =>
                 {
                     taken = now;
-                    return request.Server.Databases.BackupAsync(
+                    return request.Server.Databases.Source.BackupAsync(
                         database, new AnswerStream(request.Output), now, new OperationReporter(operation), stop);
                 }).ConfigureAwait(false);
                 operation.Complete(json => WriteResult(json, report, since, instead));

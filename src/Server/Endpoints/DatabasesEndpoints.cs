@@ -59,18 +59,21 @@ internal static class DatabasesEndpoints
             : DatabaseRecordReader.Read(given.RootElement, name, new DatabaseRecord());
         record.Check(request.Server.Options.Database);
         RecordedParts? parts = given is null ? null : RecordedParts.Read(given.RootElement);
-        try
+        await request.Server.Databases.MakeAsync(name, async _ =>
         {
-            request.Server.Databases.Create(name, encrypted);
-        }
-        catch (ArgumentException exception)
-        {
-            throw WireException.BadRequest(exception.Message, exception);
-        }
+            try
+            {
+                request.Server.Databases.Create(name, encrypted);
+            }
+            catch (ArgumentException exception)
+            {
+                throw WireException.BadRequest(exception.Message, exception);
+            }
 
-        if (parts is not null)
-            await FillAsync(request, name, record, parts).ConfigureAwait(false);
-        await request.Server.Backups.ServerWide.GiveToNewAsync(name).ConfigureAwait(false);
+            if (parts is not null)
+                await FillAsync(request, name, record, parts).ConfigureAwait(false);
+            return name;
+        }).ConfigureAwait(false);
         await WriteChangedAsync(request, name).ConfigureAwait(false);
     }
 

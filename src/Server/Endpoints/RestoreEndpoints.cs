@@ -78,10 +78,11 @@ internal static class RestoreEndpoints
         using BackupDestination place = server.Backups.Scheduler.OpenPlace(query.Place);
         BackupSelection selection = await SelectAsync(place, query, key, stop).ConfigureAwait(false);
         options = options with { StopAtCommit = selection.StopAtCommit, StopAtTime = selection.StopAtTime };
-        BackupReport report = await server.Databases.RestoreAsync(
-            name, selection.Parts, encrypted, key is null ? options : options.OpenedWith(key), new OperationReporter(operation),
-            stop).ConfigureAwait(false);
-        await server.Backups.ServerWide.GiveToNewAsync(name).ConfigureAwait(false);
+        BackupReport report = await server.Databases.MakeAsync(
+            name,
+            databases => databases.RestoreAsync(
+                name, selection.Parts, encrypted, key is null ? options : options.OpenedWith(key),
+                new OperationReporter(operation), stop)).ConfigureAwait(false);
         return json => WriteResult(json, report, selection.Parts);
     }
 
@@ -242,7 +243,7 @@ internal static class RestoreEndpoints
         SecretTransport.Require(request.Http);
         return UseBytes(text, utf8 =>
         {
-            request.Server.Databases.GiveKey(name, utf8, keep: true, overwrite: false);
+            request.Server.Databases.Source.GiveKey(name, utf8, keep: true, overwrite: false);
             return true;
         });
     }

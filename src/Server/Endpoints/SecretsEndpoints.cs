@@ -63,7 +63,7 @@ internal static class SecretsEndpoints
         using RequestBody body = await ReadKeyAsync(request).ConfigureAwait(false);
         try
         {
-            request.Server.Databases.GiveKey(name, body.Span, keep, overwrite);
+            request.Server.Databases.Source.GiveKey(name, body.Span, keep, overwrite);
         }
         catch (ArgumentException exception)
         {
@@ -85,7 +85,7 @@ internal static class SecretsEndpoints
         {
             if (!database.IsEncrypted)
                 throw NotEncrypted(database);
-            request.Server.Databases.ChangeKey(database.Name, body.Span);
+            request.Server.Databases.Source.ChangeKey(database.Name, body.Span);
         }
         finally
         {

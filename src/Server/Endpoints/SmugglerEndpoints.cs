@@ -39,7 +39,7 @@ internal static class SmugglerEndpoints
                 response.Headers[BackupPartEndpoints.SealedHeader] = BackupPartEndpoints.IsSealed(wanted, database)
                     ? "true"
                     : "false";
-                BackupReport report = await request.Server.Databases
+                BackupReport report = await request.Server.Databases.Source
                     .BackupAsync(
                         database, new AnswerStream(request.Output), wanted,
                         new OperationReporter(operation, OperationKind.Smuggler), stop)
@@ -58,7 +58,7 @@ internal static class SmugglerEndpoints
                     request, database.Options,
                     async (options, dump) =>
                     {
-                        BackupReport report = await request.Server.Databases
+                        BackupReport report = await request.Server.Databases.Source
                             .ImportAsync(
                                 database, dump, options.ForImport(maySet),
                                 new OperationReporter(operation, OperationKind.Smuggler), stop)
@@ -80,10 +80,11 @@ internal static class SmugglerEndpoints
                 request, request.Server.Options.Database,
                 async (options, dump) =>
                 {
-                    BackupReport report = await request.Server.Databases
-                        .RestoreAsync(name, dump, encrypted, options.ForRestore(), new OperationReporter(operation), stop)
+                    BackupReport report = await request.Server.Databases.MakeAsync(
+                        name,
+                        databases => databases.RestoreAsync(
+                            name, dump, encrypted, options.ForRestore(), new OperationReporter(operation), stop))
                         .ConfigureAwait(false);
-                    await request.Server.Backups.ServerWide.GiveToNewAsync(name).ConfigureAwait(false);
                     await WriteAsync(request, report).ConfigureAwait(false);
                 },
                 stop));

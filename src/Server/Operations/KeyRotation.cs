@@ -36,7 +36,7 @@ internal sealed class KeyRotation(RequestServices server, Operation operation, D
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(operation.Killed, lease.Closing);
         try
         {
-            EncryptionReport report = server.Databases.RotateDataKey(lease.Database.Name, this, stop.Token);
+            EncryptionReport report = server.Databases.Source.RotateDataKey(lease.Database.Name, this, stop.Token);
             if (report.IsComplete)
                 operation.Complete();
             else
