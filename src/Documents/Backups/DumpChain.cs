@@ -1,5 +1,4 @@
 using System.Globalization;
-using Treepie.Indexes.Definitions;
 using Treepie.Storage;
 using Treepie.Store;
 
@@ -73,19 +72,10 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> given, RestoreOptions 
                 cancellationToken).ConfigureAwait(false);
         }
 
-        Database restored = Database.Open(path, database);
-        await using (restored.ConfigureAwait(false))
-        {
-            indexes.ForEach(index => index.MakeIn(restored));
-            DumpedIndex.RequireSettings(indexes, restored);
-            return report with
-            {
-                Counts = await Task.Run(
-                    () => Compare(
-                        restored, [.. indexes.Select(static index => index.Mapping)], headers[^1], report, cancellationToken),
-                    cancellationToken).ConfigureAwait(false)
-            };
-        }
+        return await RestoreRun.CompleteAsync(
+            path, database, indexes,
+            restored => report with { Counts = Compare(restored, indexes, headers[^1], report, cancellationToken) },
+            cancellationToken).ConfigureAwait(false);
     }
 
     /// <summary>
@@ -209,22 +199,11 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> given, RestoreOptions 
     /// of that hash.
     /// </summary>
     private BackupCounts Compare(
-        Database restored, IReadOnlyList<IndexMapping> indexes, DumpHeader last, BackupReport report,
-        CancellationToken cancellationToken)
+        Database restored, List<DumpedIndex> indexes, DumpHeader last, BackupReport report, CancellationToken cancellationToken)
     {
         using DatabaseSnapshot snapshot = restored.BeginRead();
-        (BackupCounts held, string hash) = SnapshotHash.Compute(
-            snapshot,
-            restored.Id,
-            last.Hash,
-            indexes,
-            withCollections: true,
-            last.Since,
-            documents => progress?.Report(
-                new BackupProgress(
-                    BackupStep.Comparing, documents, report.Counts.Documents, report.JsonBytes, report.StoredBytes,
-                    report.StoredBytes, null)),
-            cancellationToken);
+        (BackupCounts held, string hash) = RestoreRun.Hash(
+            snapshot, restored.Id, indexes, last.Hash, withCollections: true, last.Since, report, progress, cancellationToken);
         var counts = new BackupCounts(
             snapshot.DocumentCount, snapshot.TombstoneCount, indexes.Count, snapshot.Identities().Count,
             snapshot.AllCollections().Count)
@@ -237,11 +216,6 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> given, RestoreOptions 
                     $"it should be {since.Documents} documents, {since.Tombstones} tombstones and {since.Beside} values beside "
                             + $"documents, and is {counts.Documents}, {counts.Tombstones} and {counts.Beside}")
                 : null);
-        return difference is null
-            ? counts
-            : throw new BackupException(
-                BackupFault.RestoredOtherwise,
-                $"What was restored is not what the chain holds: {difference}. Nothing was kept. Check the disk, and report "
-                    + $"this.");
+        return difference is null ? counts : throw RestoreRun.Otherwise(difference);
     }
 }

@@ -44,10 +44,8 @@ internal sealed record DumpedIndex(IndexMapping Mapping, IndexSettings Settings)
         {
             IndexSettings made = restored.Indexes.Control.Settings(index.Mapping.Name);
             if (made != index.Settings)
-                throw new BackupException(
-                    BackupFault.RestoredOtherwise,
-                    $"What was restored is not what the backup holds: of index '{index.Mapping.Name}' {index.Settings} should be "
-                        + $"set, and {made} is. Nothing was kept. Check the disk, and report this.");
+                throw RestoreRun.Otherwise(
+                    $"the settings of index '{index.Mapping.Name}' should be {index.Settings}, and are {made}");
         }
     }
 

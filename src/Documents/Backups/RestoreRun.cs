@@ -1,5 +1,5 @@
-using Treepie.Indexes.Definitions;
 using Treepie.Storage;
+using Treepie.Storage.Backups;
 using Treepie.Store;
 
 namespace Treepie.Backups;
@@ -22,18 +22,53 @@ internal static class RestoreRun
         database.Validate();
         (BackupReport report, List<DumpedIndex> indexes) = await FillAsync(
             source, path, database, options, storedBytesTotal, progress, cancellationToken).ConfigureAwait(false);
+        return await CompleteAsync(
+            path, database, indexes,
+            restored =>
+            {
+                using DatabaseSnapshot snapshot = restored.BeginRead();
+                (BackupCounts counts, string hash) = Hash(
+                    snapshot, restored.Id, indexes, report.Hash, report.IsWhole, since: null, report, progress,
+                    cancellationToken);
+                if (!report.IsWhole)
+                    counts = counts with { Collections = report.Counts.Collections };
+                return new DumpManifest(report.Counts, report.ContentHash ?? hash).Difference(counts, hash) is { } difference
+                    ? throw Otherwise(difference)
+                    : report;
+            },
+            cancellationToken).ConfigureAwait(false);
+    }
+
+    /// <summary>Opens what was restored, creates its indexes, and compares it with the backup.</summary>
+    public static async Task<BackupReport> CompleteAsync(
+        string path, DatabaseOptions database, List<DumpedIndex> indexes, Func<Database, BackupReport> compare,
+        CancellationToken cancellationToken)
+    {
         Database restored = Database.Open(path, database);
         await using (restored.ConfigureAwait(false))
         {
             indexes.ForEach(index => index.MakeIn(restored));
             DumpedIndex.RequireSettings(indexes, restored);
-            await Task.Run(
-                () => Compare(restored, [.. indexes.Select(static index => index.Mapping)], report, progress, cancellationToken),
-                cancellationToken).ConfigureAwait(false);
+            return await Task.Run(() => compare(restored), cancellationToken).ConfigureAwait(false);
         }
-
-        return report;
     }
+
+    /// <summary>Reads what was restored and returns its counts and content hash.</summary>
+    public static (BackupCounts Counts, string Hash) Hash(
+        DatabaseSnapshot restored, Guid databaseId, List<DumpedIndex> indexes, BackupHashKind kind, bool withCollections,
+        DumpSince? since, BackupReport report, IProgress<BackupProgress>? progress, CancellationToken cancellationToken) =>
+        SnapshotHash.Compute(
+            restored, databaseId, kind, [.. indexes.Select(static index => index.Mapping)], withCollections, since,
+            documents => progress?.Report(
+                new BackupProgress(
+                    BackupStep.Comparing, documents, report.Counts.Documents, report.JsonBytes, report.StoredBytes,
+                    report.StoredBytes, null)),
+            cancellationToken);
+
+    /// <summary>Returns the error for a restored database that differs from its backup.</summary>
+    public static BackupException Otherwise(string difference) => new(
+        BackupFault.RestoredOtherwise,
+        $"What was restored is not what the backup holds: {difference}. Nothing was kept. Check the disk, and report this.");
 
     /// <summary>Reads a backup to its end without storing anything.</summary>
     public static Task<BackupReport> VerifyAsync(
@@ -74,32 +109,5 @@ internal static class RestoreRun
                 return (report, sink.Indexes);
             }
         }
-    }
-
-    private static void Compare(
-        Database restored, IReadOnlyList<IndexMapping> indexes, BackupReport report, IProgress<BackupProgress>? progress,
-        CancellationToken cancellationToken)
-    {
-        using DatabaseSnapshot snapshot = restored.BeginRead();
-        (BackupCounts counts, string hash) = SnapshotHash.Compute(
-            snapshot,
-            restored.Id,
-            report.Hash,
-            indexes,
-            report.IsWhole,
-            null,
-            documents => progress?.Report(
-                new BackupProgress(
-                    BackupStep.Comparing, documents, report.Counts.Documents, report.JsonBytes, report.StoredBytes,
-                    report.StoredBytes, null)),
-            cancellationToken);
-        if (!report.IsWhole)
-            counts = counts with { Collections = report.Counts.Collections };
-        var expected = new DumpManifest(report.Counts, report.ContentHash ?? hash);
-        if (expected.Difference(counts, hash) is { } difference)
-            throw new BackupException(
-                BackupFault.RestoredOtherwise,
-                $"What was restored is not what the backup holds: {difference}. Nothing was kept. Check the disk, and report "
-                    + $"this.");
     }
 }

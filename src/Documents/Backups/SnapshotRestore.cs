@@ -163,11 +163,9 @@ internal sealed class SnapshotRestore(
         SnapshotDescription? end = EndOf(read, description);
         if (restored.Id != description.DatabaseId
             || (end is not null && (counts != end.Counts || snapshot.LastEtag != end.LastEtag)))
-            throw new BackupException(
-                BackupFault.RestoredOtherwise,
-                $"What was restored is not what the backup holds: it should be {(end ?? description).Counts} up to etag "
-                    + $"{(end ?? description).LastEtag}, and is {counts} up to {snapshot.LastEtag}. Nothing was kept. Check the "
-                    + $"disk, and report this.");
+            throw RestoreRun.Otherwise(
+                $"it should be {(end ?? description).Counts} up to etag {(end ?? description).LastEtag}, and is {counts} up to "
+                    + $"{snapshot.LastEtag}");
         return (counts, snapshot.LastEtag);
     }
 
@@ -187,10 +185,7 @@ internal sealed class SnapshotRestore(
                 cancellationToken).Hash;
         return read.LogCommits > 0 || hash == manifest.ContentHash
             ? hash
-            : throw new BackupException(
-                BackupFault.RestoredOtherwise,
-                $"What was restored is not what the backup holds: its content hash should be {manifest.ContentHash}, and is "
-                    + $"{hash}. Nothing was kept. Check the disk, and report this.");
+            : throw RestoreRun.Otherwise($"its content hash should be {manifest.ContentHash}, and is {hash}");
     }
 
     private BackupReport Report(BackupChainReport read, SnapshotDescription description, BackupCounts counts) => new()
