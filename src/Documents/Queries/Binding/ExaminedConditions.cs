@@ -101,8 +101,7 @@ internal static class ExaminedConditions
     {
         AndExpression or OrExpression or NotExpression =>
             ExpressionTree.Parts(condition).All(part => IsExaminable(query, part)),
-        MethodExpression method => FilterBuilder.Methods.Contains(method.Name, StringComparer.OrdinalIgnoreCase)
-            || IsDeclared(query, method),
+        MethodExpression method => FilterBuilder.Knows(method.Name) || IsDeclared(query, method),
         _ => true,
     };
 

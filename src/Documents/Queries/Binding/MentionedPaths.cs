@@ -72,7 +72,7 @@ internal sealed class MentionedPaths
     }
 
     private static bool TakesPath(MethodExpression method) =>
-        FilterFunctions.Knows(method.Name) || FilterBuilder.Methods.Contains(method.Name, StringComparer.OrdinalIgnoreCase);
+        FilterFunctions.Knows(method.Name) || FilterBuilder.Knows(method.Name);
 
     /// <summary>Returns the path in documents; null of a whole document and of what LOAD brings.</summary>
     private string? TextOf(PathExpression path, ImmutableDictionary<string, string> elements)

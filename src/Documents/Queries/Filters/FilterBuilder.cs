@@ -1,3 +1,4 @@
+using System.Collections.Frozen;
 using System.Globalization;
 using System.Text.Json;
 using System.Text.RegularExpressions;
@@ -15,8 +16,25 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
     /// <summary>The method that requires one array element to match a condition.</summary>
     public const string AnyMethod = "any";
 
-    /// <summary>The names of all conditions that are called by a name.</summary>
-    public static IReadOnlyList<string> Methods { get; } = [AnyMethod, "exact", "exists", "startsWith", "endsWith", "regex"];
+    /// <summary>
+    /// The conditions that are called by a name. Each compiles a call, and returns null if its arguments are of another number.
+    /// </summary>
+    private static readonly FrozenDictionary<string, Func<FilterBuilder, MethodExpression, bool, Func<FilterScope, bool>?>>
+        _methods = new Dictionary<string, Func<FilterBuilder, MethodExpression, bool, Func<FilterScope, bool>?>>
+        {
+            [AnyMethod] = static (builder, method, isExact) => builder.AnyElement(method, isExact),
+            ["exact"] = static (builder, method, _) =>
+                method.Arguments is [{ Value: { } inner }] ? builder.Condition(inner, isExact: true) : null,
+            ["exists"] = static (builder, method, isExact) =>
+                method.Arguments is [{ Value: { } path }] ? builder.Field(path, isExact).Exists : null,
+            ["startsWith"] = static (builder, method, isExact) => builder.Affix(
+                method, isExact, static (text, affix) => text.StartsWith(affix, StringComparison.Ordinal)),
+            ["endsWith"] = static (builder, method, isExact) => builder.Affix(
+                method, isExact, static (text, affix) => text.EndsWith(affix, StringComparison.Ordinal)),
+            ["regex"] = static (builder, method, isExact) => method.Arguments is [{ Value: { } subject }, { Value: { } pattern }]
+                ? builder.Regular(subject, pattern, isExact)
+                : null,
+        }.ToFrozenDictionary(StringComparer.OrdinalIgnoreCase);
 
     /// <summary>The timeout of one regular-expression match, the same as in scripts.</summary>
     private static readonly TimeSpan _maxRegexTime = TimeSpan.FromMilliseconds(100);
@@ -25,6 +43,9 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
 
     /// <summary>The maximum nesting depth of <c>any</c>.</summary>
     public int MostNames { get; private set; }
+
+    /// <summary>Whether there is a condition that is called by a name.</summary>
+    public static bool Knows(string method) => _methods.ContainsKey(method);
 
     /// <summary>Compiles a condition.</summary>
     /// <exception cref="InvalidQueryException">The expression cannot be evaluated on documents.</exception>
@@ -60,34 +81,20 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
         }
     }
 
-    private Func<FilterScope, bool> Method(MethodExpression method, bool isExact)
-    {
-        IReadOnlyList<MethodArgument> arguments = method.Arguments;
-        if (method.Is(AnyMethod))
-            return AnyElement(method, isExact);
-        if (method.Is("exact") && arguments.Count == 1)
-            return Condition(arguments[0].Value, isExact: true);
-        if (method.Is("exists") && arguments.Count == 1)
-        {
-            FilterOperand path = Field(arguments[0].Value, isExact);
-            return path.Exists;
-        }
-
-        if ((method.Is("startsWith") || method.Is("endsWith")) && arguments.Count == 2)
-        {
-            FilterOperand operand = Field(arguments[0].Value, isExact);
-            string affix = Text(arguments[1].Value, isExact || UtcTexts.Is(arguments[0].Value)); // moments are as they stand
-            return method.Is("startsWith")
-                ? scope => operand.Any(scope, value => value.Spelled?.StartsWith(affix, StringComparison.Ordinal) == true)
-                : scope => operand.Any(scope, value => value.Spelled?.EndsWith(affix, StringComparison.Ordinal) == true);
-        }
-
-        if (method.Is("regex") && arguments.Count == 2)
-            return Regular(arguments[0].Value, arguments[1].Value, isExact);
-        throw FunctionNames.Unknown(query, method) ?? RqlErrors.At(
+    private Func<FilterScope, bool> Method(MethodExpression method, bool isExact) =>
+        _methods.GetValueOrDefault(method.Name)?.Invoke(this, method, isExact)
+        ?? throw FunctionNames.Unknown(query, method) ?? RqlErrors.At(
             query.Text, method.Position,
             $"'{method.Name}()' is asked of an index, and 'filter' looks at documents: write it after 'where', or declare a "
                 + $"function of that name.");
+
+    private Func<FilterScope, bool>? Affix(MethodExpression method, bool isExact, Func<string, string, bool> has)
+    {
+        if (method.Arguments is not [{ Value: { } subject }, { Value: { } given }])
+            return null;
+        FilterOperand operand = Field(subject, isExact);
+        string affix = Text(given, isExact || UtcTexts.Is(subject)); // moments are as they stand
+        return scope => operand.Any(scope, value => value.Spelled is { } text && has(text, affix));
     }
 
     private Func<FilterScope, bool> AnyElement(MethodExpression method, bool isExact)
