@@ -134,10 +134,19 @@ public sealed class FacetQueryTests : IAsyncLifetime
     public async Task Facets_of_a_document_name_functions_of_fields_too()
     {
         await _database.PutAsync(
-            "facets/f", """{"Facets":[{"FieldName":"length(Make)"}],"RangeFacets":[{"Ranges":["count(Tags) > 1"]}]}""", "Facets");
+            "facets/f",
+            """
+            {
+              "Facets": [{"FieldName":"length(Make)"},{"FieldName":"length('Make')"},{"FieldName":"Price (net)"}],
+              "RangeFacets": [{"Ranges":["count(Tags) > 1"]}]
+            }
+            """,
+            "Facets");
         Answer answer = await _database.AskAsync("from Cars select facet(id('facets/f'))");
         Assert.Equal("""[{"Range":"5","Count":3}]""", answer.Rows[0]["Values"]!.ToJsonString());
-        Assert.Equal(1, (int)answer.Rows[1]["Values"]![0]!["Count"]!);
+        Assert.Equal("""[{"Range":"5","Count":3}]""", answer.Rows[1]["Values"]!.ToJsonString());
+        Assert.Equal("[]", answer.Rows[2]["Values"]!.ToJsonString());
+        Assert.Equal(1, (int)answer.Rows[3]["Values"]![0]!["Count"]!);
     }
 
     [Theory]

@@ -308,15 +308,24 @@ internal sealed class FacetBinder(
 
     private static bool IsMoments(AutoIndexField field) => field.Kind == AutoIndexFieldKind.Utc;
 
-    /// <summary>The field of a facet, or a function of a field.</summary>
-    private static Expression OperandOf(string name, int position)
+    /// <summary>The field of a facet, which needs no quotes, or a function of a field as in a query.</summary>
+    private Expression OperandOf(string name, int position)
     {
-        var path = new LiteralExpression(position, LiteralKind.String, name);
-        int bracket = name.IndexOf('(', StringComparison.Ordinal);
-        return bracket > 0 && name.EndsWith(')') && ComputedKinds.Find(name[..bracket]) is not null
-            ? new MethodExpression(
-                position, name[..bracket], [new MethodArgument(path with { Text = name[(bracket + 1)..^1].Trim() }, null)])
-            : path;
+        try
+        {
+            var lexer = new RqlLexer(name);
+            if (name.EndsWith(')')
+                && new ExpressionParser(lexer).ParseOperand("a field") is var call
+                && lexer.Is(RqlTokenKind.End)
+                && ComputedOperand.Of(query, call) is not null)
+                return call;
+        }
+        catch (InvalidQueryException)
+        {
+            // a field of that name
+        }
+
+        return new LiteralExpression(position, LiteralKind.String, name);
     }
 
     private Expression ParseRange(JsonElement range, string id, int position)
