@@ -24,14 +24,7 @@ internal sealed partial class QueryCompletion(IQuerySource source) : ITextComple
     private static readonly TimeSpan _patience = TimeSpan.FromSeconds(2);
 
     /// <summary>Words of the language, in the order in which they are offered.</summary>
-    public static IReadOnlyList<string> Words { get; } =
-    [
-        "from", "where", "order by", "select", "include", "limit", "group by", "filter", "load", "update", "declare function",
-        "and", "or", "not", "in", "between", "all in", "as", "asc", "desc", "distinct", "double", "long", "true", "false", "null",
-        "index", "boost(", "count(", "counter(", "endsWith(", "exact(", "exists(", "fuzzy(", "id()", "key()", "length(",
-        "lucene(", "proximity(", "random()", "regex(", "score()", "search(", "spatial.circle(", "spatial.distance(",
-        "spatial.point(", "spatial.within(", "startsWith(", "sum(", "vector.search(", "year(", "month(", "day(",
-    ];
+    private static readonly string[] _words = [.. QueryWords.Keywords, .. QueryWords.Functions];
 
     private readonly Dictionary<string, string[]> _fields = new(StringComparer.OrdinalIgnoreCase);
     private QueryNames? _names;
@@ -55,8 +48,8 @@ internal sealed partial class QueryCompletion(IQuerySource source) : ITextComple
         {
             [.., var from] when Is(from, "from") => [.. Names().Collections.Select(Quoted), "index"],
             [.., var from, var index] when Is(from, "from") && Is(index, "index") => Names().Indexes.Select(AlwaysQuoted),
-            [] => Words,
-            _ => [.. FieldsOf(prefix), .. Words],
+            [] => _words,
+            _ => [.. FieldsOf(prefix), .. _words],
         };
         return known
             .Where(name => name.TrimStart('\'').StartsWith(typed.TrimStart('\''), StringComparison.OrdinalIgnoreCase))

@@ -15,7 +15,7 @@ internal sealed class QueryEditor
     private QueryEditor(IAnsiConsole console, IQuerySource source)
     {
         var keywords = new WordHighlighter(StringComparer.OrdinalIgnoreCase);
-        foreach (string word in QueryCompletion.Words.SelectMany(word => word.Split(' ')).Where(word => !word.EndsWith('(')))
+        foreach (string word in QueryWords.Keywords.SelectMany(word => word.Split(' ')).Distinct())
             keywords.AddWord(word, new Style(Color.Blue));
         _editor = new LineEditor(console)
         {

@@ -1,3 +1,4 @@
+using System.Diagnostics;
 using System.Globalization;
 using System.Text;
 
@@ -39,7 +40,11 @@ internal sealed class RqlLexer
 
     public bool Is(RqlTokenKind kind) => _current.Kind == kind;
 
-    public bool IsWord(string keyword) => _current.Kind == RqlTokenKind.Identifier && RqlKeywords.Is(_current.Text, keyword);
+    public bool IsWord(string keyword)
+    {
+        Debug.Assert(RqlKeywords.IsKnown(keyword), "RqlKeywords lists every word of the grammar.");
+        return _current.Kind == RqlTokenKind.Identifier && RqlKeywords.Is(_current.Text, keyword);
+    }
 
     /// <summary>Whether a unit may follow a number without a space, as in durations: <c>1h</c>.</summary>
     public bool AllowsUnits { get; set; }

@@ -54,7 +54,8 @@ internal sealed class SourceParser(RqlLexer lexer, ExpressionParser expressions)
 
     public FromClause ParseFrom()
     {
-        if (lexer.IsWord("with") || lexer.IsWord("match"))
+        if (lexer.IsWord("with")
+            || (lexer.Is(RqlTokenKind.Identifier) && RqlKeywords.Is(lexer.Current.Text, "match")))
             throw lexer.Error(lexer.Current.Start, "Graph queries ('with', 'match') are not part of this language.");
         if (!lexer.TakeWord("from"))
             throw lexer.Expected("'from' (a query begins with the collection or index it asks: from Users where …)");

@@ -1,3 +1,5 @@
+using System.Diagnostics;
+
 namespace Treepie.Rql.Syntax;
 
 /// <summary>A value or a condition in a query. Immutable.</summary>
@@ -29,7 +31,11 @@ internal sealed record PathExpression(int Position, IReadOnlyList<PathSegment> S
 /// <summary>A call: <c>search(Notes, 'x')</c>. The name is as written.</summary>
 internal sealed record MethodExpression(int Position, string Name, IReadOnlyList<MethodArgument> Arguments) : Expression(Position)
 {
-    public bool Is(string name) => string.Equals(Name, name, StringComparison.OrdinalIgnoreCase);
+    public bool Is(string name)
+    {
+        Debug.Assert(RqlKeywords.IsFunction(name), "RqlKeywords lists every function.");
+        return string.Equals(Name, name, StringComparison.OrdinalIgnoreCase);
+    }
 }
 
 /// <summary>
