@@ -27,16 +27,6 @@ internal static class DumpRecord
         (LifecycleTask.Archival, "DataArchival", "ArchiveFrequencyInSec"),
     ];
 
-    /// <summary>
-    /// Members that the server keeps for others as settings of programs, and their names there. Those by key of RavenDB are about
-    /// its own work, so they are not taken from its dumps.
-    /// </summary>
-    private static readonly (string Member, string Name, bool IsTaken)[] _kept =
-    [
-        ("Settings", "settings", false), ("Client", "client-configuration", true), ("Studio", "studio", true),
-        ("RevisionsForConflicts", "revisions-for-conflicts", true), ("ConflictSolverConfig", "conflict-solver", true),
-    ];
-
     /// <summary>Members that describe the dump and contain no setting.</summary>
     private static readonly string[] _passedOver =
         ["DatabaseName", "Encrypted", "Disabled", "UnusedDatabaseIds", "LockMode", Histories];
@@ -49,7 +39,7 @@ internal static class DumpRecord
         foreach ((LifecycleTask task, string name, _) in _tasks)
             if (name == member)
                 return LifecycleSettings.NameOf(task);
-        foreach ((string kept, string name, _) in _kept)
+        foreach ((string kept, string name) in RecordSettings.All)
             if (kept == member)
                 return DatabaseSettings.Prefix + name;
         return member switch
@@ -149,9 +139,10 @@ internal static class DumpRecord
                     foreach ((LifecycleTask task, string name, string frequency) in _tasks)
                         if (member.Name == name)
                             return (LifecycleSettings.NameOf(task), Read(task, member.Value, frequency).ToJson());
-                    foreach ((string kept, _, bool isTaken) in _kept)
-                        if (member.Name == kept && isTaken)
-                            return (SettingOf(kept), Kept(kept, member.Value));
+                    // RavenDB's settings by key are about its own work, so they are not taken from its dumps
+                    foreach ((string kept, string name) in RecordSettings.All)
+                        if (member.Name == kept && name != RecordSettings.ByKey)
+                            return (DatabaseSettings.Prefix + name, Kept(kept, member.Value));
                     return (member.Name, null);
             }
         }

@@ -11,16 +11,6 @@ namespace Treepie.Server.Endpoints;
 /// </summary>
 internal static class ConfigurationEndpoints
 {
-    // as dumps name them
-    private const string Client = "client-configuration", Studio = "studio", Settings = "settings",
-        RevisionsForConflicts = "revisions-for-conflicts", Solver = "conflict-solver";
-
-    private static readonly (string Member, string Name)[] _members =
-    [
-        ("Settings", Settings), ("Client", Client), ("Studio", Studio), ("RevisionsForConflicts", RevisionsForConflicts),
-        ("ConflictSolverConfig", Solver),
-    ];
-
     public static void Map(Routes routes)
     {
         routes.Server("GET", "/configuration/client", AccessLevel.ValidUser, GetSharedClient);
@@ -28,11 +18,11 @@ internal static class ConfigurationEndpoints
         routes.Database("GET", "/configuration/client", AccessLevel.DatabaseRead, GetClient);
         routes.Database(
             "PUT", "/admin/configuration/client", AccessLevel.DatabaseAdmin,
-            (request, database) => Put(request, database, Client));
+            (request, database) => Put(request, database, RecordSettings.Client));
         routes.Database("GET", "/configuration/studio", AccessLevel.DatabaseRead, GetStudio);
         routes.Database(
             "PUT", "/admin/configuration/studio", AccessLevel.DatabaseAdmin,
-            (request, database) => Put(request, database, Studio));
+            (request, database) => Put(request, database, RecordSettings.Studio));
         routes.Database("PUT", "/admin/configuration/settings", AccessLevel.DatabaseAdmin, PutSettings);
         routes.Database("POST", "/admin/revisions/conflicts/config", AccessLevel.DatabaseAdmin, PutRevisionsForConflicts);
         routes.ServerOf("name", "POST", "/admin/replication/conflicts/solver", AccessLevel.DatabaseAdmin, PutSolver);
@@ -57,10 +47,10 @@ internal static class ConfigurationEndpoints
     /// <summary>Writes the configuration as members of a database record.</summary>
     public static void WriteRecord(Utf8JsonWriter json, Database? database)
     {
-        foreach ((string member, string name) in _members)
+        foreach ((string member, string name) in RecordSettings.All)
         {
             ReadOnlyMemory<byte>? value = database?.Settings.Get(name);
-            if (value is null && name != Settings)
+            if (value is null && name != RecordSettings.ByKey)
                 continue;
             json.WritePropertyName(member);
             json.WriteRawValue(value is { } given ? given.Span : "{}"u8);
@@ -70,16 +60,16 @@ internal static class ConfigurationEndpoints
     /// <summary>Replaces the configuration among the settings of programs by that of a database record.</summary>
     public static void ReadRecord(JsonElement record, Dictionary<string, ReadOnlyMemory<byte>> settings)
     {
-        foreach ((string member, string name) in _members)
+        foreach ((string member, string name) in RecordSettings.All)
         {
             settings.Remove(name);
             if (!record.TryGetProperty(member, out JsonElement given) || given.ValueKind == JsonValueKind.Null)
                 continue;
             if (given.ValueKind != JsonValueKind.Object)
                 throw WireException.BadRequest($"'{member}' of the database record is no object. Nothing was changed.");
-            if (name == Settings)
+            if (name == RecordSettings.ByKey)
                 RequireTexts(given);
-            if (name != Settings || given.EnumerateObject().MoveNext())
+            if (name != RecordSettings.ByKey || given.EnumerateObject().MoveNext())
                 settings[name] = System.Text.Encoding.UTF8.GetBytes(given.GetRawText());
         }
     }
@@ -90,7 +80,7 @@ internal static class ConfigurationEndpoints
     private static Task GetClient(HttpServerRequest request, Database database)
     {
         long etag = EtagOfClient(request, database); // read before the values, so that a client can miss no change
-        ReadOnlyMemory<byte>? own = database.Settings.Get(Client), shared = SharedClient(request).Json;
+        ReadOnlyMemory<byte>? own = database.Settings.Get(RecordSettings.Client), shared = SharedClient(request).Json;
         bool isShared = shared is { } all && !IsDisabled(all) && (own is not { } given || IsDisabled(given));
         return WriteClient(request, isShared ? shared : own, etag);
     }
@@ -115,10 +105,10 @@ internal static class ConfigurationEndpoints
 
     /// <summary>Grows with each change of either configuration.</summary>
     private static long EtagOfClient(HttpServerRequest request, Database database) =>
-        database.Settings.Etag(Client) + SharedClient(request).Etag;
+        database.Settings.Etag(RecordSettings.Client) + SharedClient(request).Etag;
 
     private static (ReadOnlyMemory<byte>? Json, long Etag) SharedClient(HttpServerRequest request) =>
-        request.Server.Databases.Shared?.Setting(Client) ?? (null, 0);
+        request.Server.Databases.Shared?.Setting(RecordSettings.Client) ?? (null, 0);
 
     private static bool IsDisabled(ReadOnlyMemory<byte> configuration)
     {
@@ -130,13 +120,15 @@ internal static class ConfigurationEndpoints
     private static async Task PutSharedClient(HttpServerRequest request)
     {
         SharedDefinitions shared = request.RequireShared("Configurations of clients", "configuration/client");
-        await SetAsync(request, json => shared.SetSettingAsync(Client, json, request.Aborted)).ConfigureAwait(false);
+        await SetAsync(request, json => shared.SetSettingAsync(RecordSettings.Client, json, request.Aborted))
+            .ConfigureAwait(false);
         await request.NoContentAsync().ConfigureAwait(false);
     }
 
-    private static Task GetStudio(HttpServerRequest request, Database database) => database.Settings.Get(Studio) is { } given
-        ? request.JsonAsync(given, static (json, given) => json.WriteRawValue(given.Span))
-        : request.EmptyAsync(StatusCodes.Status404NotFound);
+    private static Task GetStudio(HttpServerRequest request, Database database) =>
+        database.Settings.Get(RecordSettings.Studio) is { } given
+            ? request.JsonAsync(given, static (json, given) => json.WriteRawValue(given.Span))
+            : request.EmptyAsync(StatusCodes.Status404NotFound);
 
     private static async Task Put(HttpServerRequest request, Database database, string name)
     {
@@ -146,7 +138,7 @@ internal static class ConfigurationEndpoints
 
     private static async Task PutSettings(HttpServerRequest request, Database database)
     {
-        await SetAsync(request, database, Settings, RequireTexts).ConfigureAwait(false);
+        await SetAsync(request, database, RecordSettings.ByKey, RequireTexts).ConfigureAwait(false);
         await request.NoContentAsync().ConfigureAwait(false);
     }
 
@@ -160,7 +152,7 @@ internal static class ConfigurationEndpoints
 
     private static async Task PutRevisionsForConflicts(HttpServerRequest request, Database database)
     {
-        await SetAsync(request, database, RevisionsForConflicts).ConfigureAwait(false);
+        await SetAsync(request, database, RecordSettings.RevisionsForConflicts).ConfigureAwait(false);
         await request.JsonAsync(database.LastEtag, static (json, etag) =>
         {
             json.WriteStartObject();
@@ -173,14 +165,14 @@ internal static class ConfigurationEndpoints
     {
         string name = request.RequiredParameter("name");
         using DatabaseLease lease = request.Server.Databases.Enter(name);
-        await SetAsync(request, lease.Database, Solver).ConfigureAwait(false);
+        await SetAsync(request, lease.Database, RecordSettings.ConflictSolver).ConfigureAwait(false);
         await request.JsonAsync((name, lease.Database), static (json, state) =>
         {
             json.WriteStartObject();
             json.WriteString("Key", "db/" + state.name);
             json.WriteNumber("RaftCommandIndex", state.Database.LastEtag);
             json.WritePropertyName("Solver");
-            json.WriteRawValue(state.Database.Settings.Get(Solver)!.Value.Span); // it was just set
+            json.WriteRawValue(state.Database.Settings.Get(RecordSettings.ConflictSolver)!.Value.Span); // it was just set
             json.WriteEndObject();
         }).ConfigureAwait(false);
     }

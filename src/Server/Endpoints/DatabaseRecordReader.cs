@@ -14,10 +14,12 @@ internal static class DatabaseRecordReader
     /// <summary>Members that are read, or that describe the database and have no effect.</summary>
     private static readonly FrozenSet<string> _known = FrozenSet.Create(
         StringComparer.Ordinal,
-        "DatabaseName", "Disabled", "LockMode", "Encrypted", "Etag", "Topology", "Settings", "Client", "Studio",
-        "RevisionsForConflicts", "ConflictSolverConfig", "Analyzers", "Sorters", "Revisions", "TimeSeries", "Expiration",
-        "Refresh", "DataArchival", "DocumentsCompression", "IndexesHistory", "RollingIndexes", "UnusedDatabaseIds",
-        RecordedParts.Indexes, RecordedParts.AutoIndexes, RecordedParts.Backups);
+        [
+            "DatabaseName", "Disabled", "LockMode", "Encrypted", "Etag", "Topology", "Analyzers", "Sorters", "Revisions",
+            "TimeSeries", "Expiration", "Refresh", "DataArchival", "DocumentsCompression", "IndexesHistory", "RollingIndexes",
+            "UnusedDatabaseIds", RecordedParts.Indexes, RecordedParts.AutoIndexes, RecordedParts.Backups,
+            .. RecordSettings.All.Select(static member => member.Member),
+        ]);
 
     /// <summary>Reads a record that replaces another; of that one only settings stay that no record has.</summary>
     public static DatabaseRecord Read(JsonElement json, string name, DatabaseRecord current)
