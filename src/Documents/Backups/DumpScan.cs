@@ -441,8 +441,8 @@ internal sealed class DumpScan
         {
             string name = DumpJson.Text(element, "Key");
             long value = DumpJson.Number(element.GetProperty("Value"u8));
-            if (await _sink.IdentityAsync(name, value, cancellationToken).ConfigureAwait(false) is { } isTaken)
-                _sections.Count(DumpJson.Identities, isTaken);
+            _sections.Count(
+                DumpJson.Identities, await _sink.IdentityAsync(name, value, cancellationToken).ConfigureAwait(false));
             hash.Identity(name, value);
         }
     }
@@ -498,8 +498,7 @@ internal sealed class DumpScan
             && KindKey.KindOf(item.Key.Span) == Kind.Attachment
             && !_contents.Fits(new AttachmentRecord(item.Value.Span), isRequired: _header is not null))
             throw Damaged(section, "the content of an attachment is missing, or has another size.");
-        if (await _sink.BesideAsync(section, item, cancellationToken).ConfigureAwait(false) is { } isTaken)
-            _sections.Count(section, isTaken);
+        _sections.Count(section, await _sink.BesideAsync(section, item, cancellationToken).ConfigureAwait(false));
         hash.Beside(item.Etag, item.Ticks, item.IsDeleted, item.Key.Span, item.Name.Span, item.Value.Span);
         return item.Etag;
     }

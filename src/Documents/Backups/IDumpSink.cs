@@ -15,12 +15,12 @@ internal interface IDumpSink
     /// </summary>
     ValueTask<bool> DocumentAsync(DumpDocument document, long etag, long ticks, CancellationToken cancellationToken);
 
-    ValueTask<bool> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken);
+    ValueTask<DumpItemFate> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken);
 
-    ValueTask<bool> IndexAsync(DumpedIndex index, CancellationToken cancellationToken);
+    ValueTask<DumpItemFate> IndexAsync(DumpedIndex index, CancellationToken cancellationToken);
 
-    /// <summary>Receives an identity. As for <see cref="BesideAsync"/>, null: the sink counts it.</summary>
-    ValueTask<bool?> IdentityAsync(string name, long value, CancellationToken cancellationToken);
+    /// <summary>Receives an identity.</summary>
+    ValueTask<DumpItemFate> IdentityAsync(string name, long value, CancellationToken cancellationToken);
 
     /// <summary>Begins the content of an attachment, which follows; returns null if it is not stored.</summary>
     AttachmentUpload? BeginContent();
@@ -28,16 +28,26 @@ internal interface IDumpSink
     /// <summary>Called when a content is complete, before the attachments that refer to it.</summary>
     ValueTask ContentAsync(AttachmentUpload content, CancellationToken cancellationToken);
 
-    /// <summary>
-    /// Receives an item of related data, or its deletion. Returns false if it is skipped, and null if the sink knows only later,
-    /// up to the end of the section, and counts the item itself.
-    /// </summary>
-    ValueTask<bool?> BesideAsync(string section, RestoredKind item, CancellationToken cancellationToken);
+    /// <summary>Receives an item of related data, or its deletion.</summary>
+    ValueTask<DumpItemFate> BesideAsync(string section, RestoredKind item, CancellationToken cancellationToken);
 
     /// <summary>Called when a section is complete, before the next one begins.</summary>
     ValueTask EndSectionAsync(CancellationToken cancellationToken);
 
     ValueTask CollectionAsync(string name, long lastEtag, CancellationToken cancellationToken);
+}
+
+/// <summary>What a sink does with an item of a dump.</summary>
+internal enum DumpItemFate
+{
+    /// <summary>It is taken.</summary>
+    Taken,
+
+    /// <summary>It is left out.</summary>
+    LeftOut,
+
+    /// <summary>The sink knows only later, up to the end of the section, and counts the item itself.</summary>
+    Pending,
 }
 
 /// <summary>A tombstone of a dump.</summary>
@@ -56,20 +66,21 @@ internal sealed class NoSink : IDumpSink
     public ValueTask<bool> DocumentAsync(DumpDocument document, long etag, long ticks, CancellationToken cancellationToken) =>
         ValueTask.FromResult(true);
 
-    public ValueTask<bool> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken) =>
-        ValueTask.FromResult(true);
+    public ValueTask<DumpItemFate> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken) =>
+        ValueTask.FromResult(DumpItemFate.Taken);
 
-    public ValueTask<bool> IndexAsync(DumpedIndex index, CancellationToken cancellationToken) => ValueTask.FromResult(true);
+    public ValueTask<DumpItemFate> IndexAsync(DumpedIndex index, CancellationToken cancellationToken) =>
+        ValueTask.FromResult(DumpItemFate.Taken);
 
-    public ValueTask<bool?> IdentityAsync(string name, long value, CancellationToken cancellationToken) =>
-        ValueTask.FromResult<bool?>(true);
+    public ValueTask<DumpItemFate> IdentityAsync(string name, long value, CancellationToken cancellationToken) =>
+        ValueTask.FromResult(DumpItemFate.Taken);
 
     public AttachmentUpload? BeginContent() => null;
 
     public ValueTask ContentAsync(AttachmentUpload content, CancellationToken cancellationToken) => ValueTask.CompletedTask;
 
-    public ValueTask<bool?> BesideAsync(string section, RestoredKind item, CancellationToken cancellationToken) =>
-        ValueTask.FromResult<bool?>(true);
+    public ValueTask<DumpItemFate> BesideAsync(string section, RestoredKind item, CancellationToken cancellationToken) =>
+        ValueTask.FromResult(DumpItemFate.Taken);
 
     public ValueTask EndSectionAsync(CancellationToken cancellationToken) => ValueTask.CompletedTask;
 

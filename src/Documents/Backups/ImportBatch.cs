@@ -68,7 +68,7 @@ internal sealed class ImportBatch(Database database, BulkInsert insert, SectionC
                 },
                 cancellationToken).ConfigureAwait(false);
             for (int i = 0; i < taken.Length; i++)
-                counts.Count(items[i].Section, taken[i]);
+                counts.Count(items[i].Section, taken[i] ? DumpItemFate.Taken : DumpItemFate.LeftOut);
         }
         catch (Exception error) when (items is [var only] && IsOfItem(error))
         {

@@ -134,16 +134,16 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         return transform.Apply(document.Id, document.Json, snapshot, cancellationToken);
     }
 
-    public ValueTask<bool> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken) =>
-        ValueTask.FromResult(false);
+    public ValueTask<DumpItemFate> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken) =>
+        ValueTask.FromResult(DumpItemFate.LeftOut);
 
-    public ValueTask<bool> IndexAsync(DumpedIndex index, CancellationToken cancellationToken)
+    public ValueTask<DumpItemFate> IndexAsync(DumpedIndex index, CancellationToken cancellationToken)
     {
         if (options.RemoveAnalyzers)
             index = index.WithoutAnalyzers();
         if (!options.Content.HasFlag(BackupContent.Indexes)
             || (index.Mapping is StaticIndexMapping byHand && !CanBuild(byHand.Definition)))
-            return ValueTask.FromResult(false);
+            return ValueTask.FromResult(DumpItemFate.LeftOut);
 
         string name = index.Mapping.Name;
         bool isNew = !database.Indexes.Definitions()
@@ -159,7 +159,7 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         // An existing index keeps its settings, also if it has another name or covers more fields.
         if (isNew && index.Settings != new IndexSettings() && database.Indexes.Definitions().Any(known => known.Name == name))
             database.Indexes.Control.Set(name, _ => index.Settings);
-        return ValueTask.FromResult(true);
+        return ValueTask.FromResult(DumpItemFate.Taken);
     }
 
     /// <summary>Returns whether the program has the analyzers of a definition.</summary>
@@ -176,13 +176,13 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         }
     }
 
-    public async ValueTask<bool?> IdentityAsync(string name, long value, CancellationToken cancellationToken)
+    public async ValueTask<DumpItemFate> IdentityAsync(string name, long value, CancellationToken cancellationToken)
     {
         if (!options.Content.HasFlag(BackupContent.Identities))
-            return false;
+            return DumpItemFate.LeftOut;
 
         await _batch.AddAsync(DumpJson.Identities, name, value, cancellationToken).ConfigureAwait(false);
-        return null;
+        return DumpItemFate.Pending;
     }
 
     public AttachmentUpload? BeginContent() =>
@@ -191,15 +191,15 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
     public async ValueTask ContentAsync(AttachmentUpload content, CancellationToken cancellationToken) =>
         await content.SettleAsync(database.Environment, cancellationToken).ConfigureAwait(false);
 
-    public async ValueTask<bool?> BesideAsync(string section, RestoredKind item, CancellationToken cancellationToken)
+    public async ValueTask<DumpItemFate> BesideAsync(string section, RestoredKind item, CancellationToken cancellationToken)
     {
         ReadOnlyMemory<byte> key = item.Key;
         Kind kind = KindKey.KindOf(key.Span);
         BackupContent content = DumpKinds.All.First(known => known.Kind == kind).Content;
         if (item.IsDeleted || !options.Content.HasFlag(content) || IsOfLeftOut(item))
-            return false;
+            return DumpItemFate.LeftOut;
         if (kind == Kind.Setting && (!ImportedSetting.CanRead(item) || _leftOut.Has(item.Name.Span)))
-            return false;
+            return DumpItemFate.LeftOut;
 
         Action<ReadOnlyMemory<byte>>? merge = kind != Kind.Setting ? null
             : item.Name.Span.SequenceEqual(_analyzers) ? database.Indexes.Analyzers.Merge
@@ -208,7 +208,7 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
         if (merge is not null)
         {
             merge(item.Value);
-            return true;
+            return DumpItemFate.Taken;
         }
 
         if (kind == Kind.Setting && item.Name.Span.SequenceEqual(_timeSeries))
@@ -216,17 +216,17 @@ internal sealed class ImportSink(Database database, BulkInsert insert, ImportOpt
             // Series that are here are processed by the new rules.
             await database.TimeSeriesPolicies.ConfigureAsync(
                 TimeSeriesConfiguration.FromJson(item.Value), cancellationToken).ConfigureAwait(false);
-            return true;
+            return DumpItemFate.Taken;
         }
 
         if (kind == Kind.Revision && !options.Content.HasFlag(BackupContent.Attachments))
             item = item with { Value = new RevisionRecord(item.Value.Span).WithAttachments(default) };
         if (kind == Kind.Attachment && !HasContent(item))
-            return false;
+            return DumpItemFate.LeftOut;
         await _batch.AddAsync(
             section, new RestoreKindCommand(item, _hereUpTo, !options.SkipRevisionCreation),
             item.Key.Length + item.Value.Length + item.SharedBody.Length, cancellationToken).ConfigureAwait(false);
-        return null;
+        return DumpItemFate.Pending;
     }
 
     public async ValueTask EndSectionAsync(CancellationToken cancellationToken) =>

@@ -43,25 +43,25 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
         return true;
     }
 
-    public async ValueTask<bool> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken)
+    public async ValueTask<DumpItemFate> TombstoneAsync(DumpTombstone tombstone, CancellationToken cancellationToken)
     {
         _step.Tombstones.Add((tombstone, NameOf(tombstone.Collection)));
         _lastEtag = Math.Max(_lastEtag, tombstone.Etag);
         await CommitIfFullAsync(cancellationToken).ConfigureAwait(false);
-        return true;
+        return DumpItemFate.Taken;
     }
 
-    public ValueTask<bool> IndexAsync(DumpedIndex index, CancellationToken cancellationToken)
+    public ValueTask<DumpItemFate> IndexAsync(DumpedIndex index, CancellationToken cancellationToken)
     {
         Indexes.Add(index);
-        return ValueTask.FromResult(true);
+        return ValueTask.FromResult(DumpItemFate.Taken);
     }
 
-    public async ValueTask<bool?> IdentityAsync(string name, long value, CancellationToken cancellationToken)
+    public async ValueTask<DumpItemFate> IdentityAsync(string name, long value, CancellationToken cancellationToken)
     {
         _step.Identities.Add((IdMaker.IdentityName(name, DocumentId.MaxBytes), value));
         await CommitIfFullAsync(cancellationToken).ConfigureAwait(false);
-        return true;
+        return DumpItemFate.Taken;
     }
 
     public AttachmentUpload? BeginContent() => new(environment);
@@ -69,12 +69,12 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
     public async ValueTask ContentAsync(AttachmentUpload content, CancellationToken cancellationToken) =>
         await content.SettleAsync(environment, cancellationToken).ConfigureAwait(false);
 
-    public async ValueTask<bool?> BesideAsync(string section, RestoredKind item, CancellationToken cancellationToken)
+    public async ValueTask<DumpItemFate> BesideAsync(string section, RestoredKind item, CancellationToken cancellationToken)
     {
         _step.Add(item);
         _lastEtag = Math.Max(_lastEtag, item.Etag);
         await CommitIfFullAsync(cancellationToken).ConfigureAwait(false);
-        return true;
+        return DumpItemFate.Taken;
     }
 
     public ValueTask EndSectionAsync(CancellationToken cancellationToken) => ValueTask.CompletedTask;

@@ -23,11 +23,12 @@ internal sealed class SectionCounts
 
     public void Take(string section) => Add(section, 1, 0);
 
-    public void Count(string section, bool isTaken)
+    /// <summary>Counts an item unless the sink does so later.</summary>
+    public void Count(string section, DumpItemFate fate)
     {
-        if (isTaken)
+        if (fate == DumpItemFate.Taken)
             Take(section);
-        else
+        else if (fate == DumpItemFate.LeftOut)
             LeaveOut(section);
     }
 
