@@ -28,12 +28,31 @@ internal ref struct JsonPathReader
     /// <summary>Writes the value; returns false, with nothing written, if there is none.</summary>
     public static bool TryWrite(ReadOnlySpan<byte> json, FieldPath path, IBufferWriter<byte> output)
     {
-        if (MemberFinder.TryFind(json, path, out ReadOnlySpan<byte> value) is { } isFound)
-        {
-            output.Write(value);
-            return isFound;
-        }
+        if (MemberFinder.TryFind(json, path, out ReadOnlySpan<byte> value) is not { } isFound)
+            return TryParse(json, path, output);
+        output.Write(value);
+        return isFound;
+    }
 
+    /// <summary>Finds the value in place or, where only a parser can tell it, copies it to a buffer first.</summary>
+    /// <param name="json">A JSON object.</param>
+    /// <param name="path">The path.</param>
+    /// <param name="copy">The buffer, which is created or overwritten when it is needed.</param>
+    /// <param name="value">The value, if there is one.</param>
+    public static bool TryRead(
+        ReadOnlySpan<byte> json, FieldPath path, ref ArrayBufferWriter<byte>? copy, out ReadOnlySpan<byte> value)
+    {
+        if (MemberFinder.TryFind(json, path, out value) is { } isFound)
+            return isFound;
+        copy ??= new ArrayBufferWriter<byte>();
+        copy.ResetWrittenCount();
+        bool isCopied = TryParse(json, path, copy);
+        value = copy.WrittenSpan;
+        return isCopied;
+    }
+
+    private static bool TryParse(ReadOnlySpan<byte> json, FieldPath path, IBufferWriter<byte> output)
+    {
         var state = new JsonPathReader(json, path, output);
         var reader = new Utf8JsonReader(json, new JsonReaderOptions { MaxDepth = MaxDepth });
         return reader.Read() && reader.TokenType == JsonTokenType.StartObject && state.WriteMember(ref reader, 0);

@@ -83,15 +83,8 @@ internal sealed class RowValues(DatabaseSnapshot snapshot, IReadOnlyList<LoadedD
     /// <summary>
     /// Returns the value at a path of the current document as JSON, null if there is none. Valid until the next call.
     /// </summary>
-    public ReadOnlySpan<byte> Value(FieldPath path)
-    {
-        ReadOnlySpan<byte> body = Source.Current.Body;
-        if (MemberFinder.TryFind(body, path, out ReadOnlySpan<byte> value) is { } isFound)
-            return isFound ? value : "null"u8;
-        _value ??= new ArrayBufferWriter<byte>();
-        _value.ResetWrittenCount();
-        return JsonPathReader.TryWrite(body, path, _value) ? _value.WrittenSpan : "null"u8;
-    }
+    public ReadOnlySpan<byte> Value(FieldPath path) =>
+        JsonPathReader.TryRead(Source.Current.Body, path, ref _value, out ReadOnlySpan<byte> value) ? value : "null"u8;
 
     /// <summary>
     /// Writes the object in which the paths of a value are: the result as filters see it, or that of a loaded document.
