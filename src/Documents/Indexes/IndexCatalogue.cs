@@ -60,6 +60,9 @@ public sealed class IndexCatalogue : IDisposable
     /// <summary>Increases whenever another index may be the one to answer a query.</summary>
     internal long Version => Volatile.Read(ref _version);
 
+    /// <summary>Makes queries choose their index anew. The caller holds the lock.</summary>
+    private void NoteChoiceChanged() => Volatile.Write(ref _version, _version + 1);
+
     /// <summary>Opens the indexes below a directory and resumes indexing.</summary>
     internal static IndexCatalogue Open(
         string directory, IndexingContext context, StaticDefinitions? statics = null, SealedDefinitions? sealedDefinitions = null,
@@ -324,7 +327,7 @@ public sealed class IndexCatalogue : IDisposable
                 _stopping.Add(indexer.StopAsync(deleteFiles: false));
             _indexers.Clear();
             _replacements.Clear();
-            _version++;
+            NoteChoiceChanged();
             tasks = [.. _stopping];
         }
 
@@ -496,7 +499,7 @@ public sealed class IndexCatalogue : IDisposable
         indexer.Index.Widen(definition);
         _indexers.Remove(name);
         _indexers.Add(definition.Name, indexer);
-        _version++;
+        NoteChoiceChanged();
         _broken.Remove(definition.Name);
         Control.Rename(name, definition.Name);
         indexer.Wake();
@@ -535,7 +538,7 @@ public sealed class IndexCatalogue : IDisposable
         {
             var indexer = new DocumentIndexer(index, _context, Control.Switch(index.Name), _stop.Token);
             indexers.Add(index.Name, indexer);
-            _version++;
+            NoteChoiceChanged();
             _broken.Remove(index.Name);
             index.NoteUse(index.Definition.Fields.Count - 1, _context.TimeProvider.GetUtcNow());
             indexer.Start(OnCaughtUp);
@@ -563,7 +566,7 @@ public sealed class IndexCatalogue : IDisposable
             if (!indexers.Remove(name, out DocumentIndexer? indexer))
                 return false;
 
-            _version++;
+            NoteChoiceChanged();
             _stopping.RemoveAll(t => t.IsCompleted);
             _stopping.Add(indexer.StopAsync(deleteFiles: true));
             return true;
@@ -587,13 +590,13 @@ public sealed class IndexCatalogue : IDisposable
                 Remove(_indexers, index.Name);
                 _replacements.Remove(index.Name);
                 _indexers.Add(index.Name, indexer);
-                _version++;
+                NoteChoiceChanged();
                 return;
             }
 
             if (_indexers.GetValueOrDefault(index.Name) != indexer)
                 return;
-            _version++;
+            NoteChoiceChanged();
             RemoveMade(AutoIndexChoice.Superseded(index, Indexes(), _context.Options, _context.TimeProvider.GetUtcNow()));
         }
     }
