@@ -28,10 +28,7 @@ namespace Treepie.Indexing.Catalogue;
 /// length of the items (varint), items: see EntryRecord
 /// </code>
 /// </summary>
-/// <param name="bytes">The value.</param>
-/// <param name="firstId">The key of the block.</param>
-/// <param name="keyRoom">Buffer that can hold the longest key.</param>
-internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte> keyRoom)
+internal ref struct EntryBlock
 {
     /// <summary>Longest block of more than one entry: a leaf holds eight.</summary>
     public const int MaxBytes = 990;
@@ -54,13 +51,29 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     /// <summary>Bytes of a key that are copied at once, even if fewer are needed.</summary>
     private const int CopiedBytes = sizeof(ulong);
 
-    private readonly ReadOnlySpan<byte> _bytes = bytes;
-    private readonly Span<byte> _keyRoom = keyRoom;
-    private readonly int _restarts = CountRestarts(bytes);
+    private readonly ReadOnlySpan<byte> _bytes;
+    private readonly Span<byte> _keyRoom;
+    private readonly long _firstId;
+    private readonly int _restarts;
     private int _keyLength;
     private int _headsAt;
     private int _headsLength;
-    private int _at = HeaderBytes(CountRestarts(bytes));
+    private int _at;
+
+    /// <summary>Begins before the first entry of a block.</summary>
+    /// <param name="bytes">The value.</param>
+    /// <param name="firstId">The key of the block.</param>
+    /// <param name="keyRoom">Buffer that can hold the longest key.</param>
+    /// <exception cref="CorruptionException">The block is damaged.</exception>
+    public EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte> keyRoom)
+    {
+        _bytes = bytes;
+        _keyRoom = keyRoom;
+        _firstId = firstId;
+        Id = firstId - 1;
+        _restarts = CountRestarts(bytes);
+        _at = HeaderBytes(_restarts);
+    }
 
     /// <summary>
     /// Whether the block may be read on from its current entry to another: that is so near that no restart is needed.
@@ -68,14 +81,14 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     public static bool IsNear(long from, long to) => to > from && to - from <= RestartEvery;
 
     /// <summary>Where the block stands, for <see cref="Resume"/>.</summary>
-    public readonly EntryPlace Place => new(firstId, Id, _at, _keyLength, _headsAt, _headsLength);
+    public readonly EntryPlace Place => new(_firstId, Id, _at, _keyLength, _headsAt, _headsLength);
 
     /// <summary>
     /// Goes on where an earlier reader of the same block stood, whose buffer still has the key of its entry.
     /// </summary>
     public void Resume(EntryPlace place)
     {
-        Debug.Assert(place.FirstId == firstId && place.At <= _bytes.Length, "it is the same block");
+        Debug.Assert(place.FirstId == _firstId && place.At <= _bytes.Length, "it is the same block");
         (Id, _at, _keyLength) = (place.Id, place.At, place.KeyLength);
         (_headsAt, _headsLength) = (place.HeadsAt, place.HeadsLength);
     }
@@ -98,7 +111,7 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     }
 
     /// <summary>Id of the current entry.</summary>
-    public long Id { get; private set; } = firstId - 1;
+    public long Id { get; private set; }
 
     /// <summary>Its key, in the buffer passed to the constructor.</summary>
     public readonly ReadOnlySpan<byte> Key => _keyRoom[.._keyLength];
@@ -146,7 +159,7 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
         for (int i = _restarts - 1; i >= 0; i--)
         {
             ReadOnlySpan<byte> restart = _bytes.Slice(1 + (i * RestartBytes), RestartBytes);
-            long before = firstId + BinaryPrimitives.ReadUInt32LittleEndian(restart[(2 * sizeof(ushort))..]);
+            long before = _firstId + BinaryPrimitives.ReadUInt32LittleEndian(restart[(2 * sizeof(ushort))..]);
             if (before >= id)
                 continue;
 
@@ -157,8 +170,10 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
             if (offset >= _bytes.Length || headsAt >= offset || before <= Id)
                 throw Damaged();
             (_at, Id, _keyLength) = (offset, before, 0);
-            _headsLength = headsAt == 0 ? 0 : Take(ref headsAt).Length;
-            _headsAt = headsAt - _headsLength;
+            if (headsAt == 0)
+                (_headsAt, _headsLength) = (0, 0);
+            else
+                TakeHeads(ref headsAt);
             return;
         }
     }
@@ -218,11 +233,7 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
         _keyLength = shared + own;
         next += own;
         if ((flags & HeadsFlag) != 0)
-        {
-            _headsLength = Take(ref next).Length;
-            _headsAt = next - _headsLength;
-        }
-
+            TakeHeads(ref next);
         items = Take(ref next);
         _at = next;
         return true;
@@ -232,6 +243,13 @@ internal ref struct EntryBlock(ReadOnlySpan<byte> bytes, long firstId, Span<byte
     {
         int count = bytes.Length > 0 && bytes[0] >= RestartsFlag ? bytes[0] - RestartsFlag : 0;
         return HeaderBytes(count) <= bytes.Length ? count : throw Damaged();
+    }
+
+    /// <summary>Moves over heads, which apply from here on.</summary>
+    private void TakeHeads(scoped ref int next)
+    {
+        _headsLength = Take(ref next).Length;
+        _headsAt = next - _headsLength;
     }
 
     private readonly ReadOnlySpan<byte> Take(scoped ref int next)
