@@ -31,14 +31,14 @@ public static class DatabaseBackups
             {
                 throw new BackupException(
                     BackupFault.PlainNotAllowed,
-                    $"The database '{database.Name}' is encrypted, and its backup would be plain: everybody who has the file "
-                        + "could read it. Give a key for the backup, or say that it may be plain (AllowPlain).");
+                    $"The database '{database.Name}' is encrypted, and its backup would not be: everybody who has the file "
+                        + "could read it. Give a key for the backup, or set AllowPlain.");
             }
 
             if (options.Since is not null && !options.HoldsAll)
                 throw new ArgumentException(
-                    "An increment goes on from a backup of the whole database, and holds all that changed: nothing can be left "
-                        + "out of it or transformed.",
+                    "An increment continues a backup of the whole database and holds all changes, so nothing can be left out of "
+                        + "it or transformed. Take a full backup for a part of the database.",
                     nameof(options));
 
             var target = new BackupTarget(
@@ -226,8 +226,8 @@ public static class DatabaseBackups
             if (backup.IsPart)
                 throw new BackupException(
                     BackupFault.NotABackup,
-                    "This is a snapshot, or a part of one: pages, which are restored to a database of their own and cannot be "
-                        + "brought into one that is there. Restore it, or import a logical backup.");
+                    "This is a snapshot, or a part of one, which can be restored to a new database, but not imported into an "
+                        + "existing one. Restore it, or import a logical backup.");
 
             await database.Imports.EnterAsync(cancellationToken).ConfigureAwait(false);
             BulkInsert insert = database.BulkInsert(new BulkInsertOptions { SkipUnchanged = true });
@@ -248,7 +248,7 @@ public static class DatabaseBackups
                 throw new BackupException(
                     broken.Fault,
                     $"{broken.Message} What came before it was imported and stays: {counts.DescribeTaken()}. Import the "
-                        + $"whole dump again to have the rest.",
+                        + $"whole dump again to import the rest.",
                     error);
             }
             catch
@@ -308,8 +308,8 @@ public static class DatabaseBackups
 
         if (!options.HoldsAll)
             throw new ArgumentException(
-                "A snapshot and a log hold the whole database: nothing can be left out of them or transformed. Take a logical "
-                    + "backup for a part of it.",
+                "A snapshot or a log holds the whole database, so nothing can be left out of it or transformed. Take a logical "
+                    + "backup for a part of the database.",
                 nameof(options));
         try
         {

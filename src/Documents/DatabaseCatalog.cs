@@ -407,8 +407,7 @@ public sealed class DatabaseCatalog : IDisposable, IAsyncDisposable
             }
             catch
             {
-                if (Directory.Exists(unfinished))
-                    Directory.Delete(unfinished, recursive: true);
+                CatalogFolder.DeleteFolder(unfinished);
                 throw;
             }
 

@@ -25,7 +25,7 @@ internal sealed class BackupOrigin : IDisposable
     public string Title =>
         Selection.Parts.Count == 1
             ? Selection.Parts[0].Name
-            : $"{Selection.Parts[^1].Name} and what it goes on from";
+            : $"{Selection.Parts[^1].Name} and the backups that it continues";
 
     /// <summary>
     /// Whether this is a single standalone backup without a stop position, which can be sent to a server as a stream.

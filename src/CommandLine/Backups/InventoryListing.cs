@@ -23,8 +23,8 @@ internal static class InventoryListing
 
         foreach (RestorePoint point in inventory.Unknown)
             await output.WriteLineAsync(
-                $"  not known: what '{point.Object}' goes on from: it has no card, and is damaged, or sealed with a key that was "
-                    + $"not given (--key).");
+                $"  not known: which backup '{point.Object}' continues: it has no card, and is damaged, or sealed with a key "
+                    + "that was not given (--key).");
         var cards = inventory.Histories.SelectMany(static history => history.Pages.Concat(history.Logs))
             .ToDictionary(static part => part.Point.Object, static part => part.Card, StringComparer.Ordinal);
         foreach (RestorePoint point in inventory.Points)

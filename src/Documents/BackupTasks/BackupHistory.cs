@@ -95,7 +95,7 @@ public sealed class BackupHistory
     public string Describe()
     {
         string restorable = Stretches.Count == 0
-            ? "Nothing can be restored from what is there."
+            ? "Nothing can be restored from the parts at the place."
             : "What can be restored: " + string.Join("; ", Stretches.Select(static stretch => stretch.ToString())) + ".";
         return Gaps.Count == 0
             ? restorable
@@ -168,8 +168,8 @@ public sealed class BackupHistory
             if (ChainOf(page) is null)
             {
                 gaps.Add(
-                    $"'{page.Point.Object}' goes on from commit {page.Card.Since}, and no snapshot or increment of that commit "
-                        + $"is there, or not what that goes on from.");
+                    $"'{page.Point.Object}' continues commit {page.Card.Since}, and the snapshot or increment of that commit, or "
+                        + "one that it continues, is missing.");
                 continue;
             }
 
@@ -190,7 +190,7 @@ public sealed class BackupHistory
         foreach (PartAtPlace log in _logs)
             if (!stretches.Exists(stretch => log.Card.Since <= stretch.LastCommit && stretch.FirstCommit < log.Card.Commit)
                 && !(stretches.Count > 0 && log.Card.Commit <= stretches[0].FirstCommit))
-                gaps.Add($"'{log.Point.Object}' goes on from commit {log.Card.Since}, and nothing that is there leads to it.");
+                gaps.Add($"'{log.Point.Object}' continues commit {log.Card.Since}, and no part leads to that commit.");
         return (stretches, gaps);
     }
 }

@@ -117,8 +117,8 @@ public sealed class BackupInventory
         if (history is null)
             throw new BackupException(
                 BackupFault.NoSuchPoint,
-                $"What '{latest.Object}' goes on from is not known: it has no card, and is damaged, or sealed with a key that "
-                    + $"was not given.");
+                $"It is not known which backup '{latest.Object}' continues: it has no card, and is damaged, or sealed with a key "
+                    + "that was not given. Give its key, or restore an earlier backup.");
         long? commit = wish.Commit
             ?? (wish.Object is null ? null : history.Pages.Concat(history.Logs).First(part => part.Point == latest).Card.Commit);
         IReadOnlyList<PartAtPlace> lead = history.Lead(commit, wish.Time, history.ChainOf);
@@ -128,8 +128,8 @@ public sealed class BackupInventory
         {
             throw new BackupException(
                 BackupFault.NoSuchPoint,
-                $"'{unread.Object}' was taken later than '{lead[^1].Point.Object}', and what it goes on from cannot be read: it "
-                + $"has no card, and is damaged, or sealed with a key that was not given. "
+                $"'{unread.Object}' was taken later than '{lead[^1].Point.Object}', and it is not known which backup it "
+                + "continues: it has no card, and is damaged, or sealed with a key that was not given. "
                 + $"Give its key, or name commit {lead[^1].Card.Commit} to do without it.");
         }
 

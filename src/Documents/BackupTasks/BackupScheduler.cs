@@ -189,7 +189,7 @@ public sealed class BackupScheduler : IAsyncDisposable
             throw new BackupTaskException(
                 $"The {record.Task} archives no log: set how often it is to (LogInterval), and it does.");
         if (!_running.TryAdd(running, 0))
-            throw new BackupTaskException($"The {record.Task} is at work already. Wait for it, or cancel it.");
+            throw new BackupTaskException($"The {record.Task} is running already. Wait for it, or cancel it.");
 
         using var stop = CancellationTokenSource.CreateLinkedTokenSource(cancellationToken, lease.Closing, _stop.Token);
         DateTime began = _clock.GetUtcNow().UtcDateTime;

@@ -162,7 +162,7 @@ public sealed record BackupTask
         Require(Kind is BackupKind.Logical or BackupKind.Snapshot, $"a task cannot make backups of kind {Kind}");
         Require(
             LogInterval is null || Kind == BackupKind.Snapshot,
-            "it archives the log, which goes on from snapshots only; make it one of snapshots");
+            "it archives the log, which continues snapshots only; make it one of snapshots");
         Require(LogInterval is null || LogInterval >= MinLogInterval, "a second is the least between two stretches of the log");
         Require(
             LogInterval is null || LogBudgetBytes >= EnvironmentLog.MinBudgetBytes,

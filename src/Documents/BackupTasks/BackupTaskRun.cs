@@ -83,7 +83,8 @@ internal sealed class BackupTaskRun(
                 Since = isIncremental ? BackupLink.Parse(state.Link!) : null, // a chain has a link
             };
             (BackupReport report, ProvenPoint? proven) = await TakeAsync(
-                [.. before.Select(static backup => backup.Object), name], options, sealing, cancellationToken).ConfigureAwait(false);
+                [.. before.Select(static backup => backup.Object), name], options, sealing, cancellationToken)
+                .ConfigureAwait(false);
             string[] written = Written();
             var kept = new KeptBackup(
                 name, report.TakenAt ?? now, report.LastEtag, HashOf(report), report.StoredBytes, written, proven is not null,

@@ -56,7 +56,7 @@ public sealed class BackupLink : IEquatable<BackupLink>
         if (parts.Length < 4 || parts[0] != Mark || !IsHash(parts[1])
             || !long.TryParse(parts[2], NumberStyles.None, CultureInfo.InvariantCulture, out long logCommit))
             throw new FormatException(
-                $"'{text}' is no link of a chain of backups: give the text as the report of the backup before has it.");
+                $"'{text}' is no link of a backup. Give the Link in the report of the backup to continue.");
         foreach (string part in parts.Skip(3))
             stores.Add(StoreLink.Parse(part));
         return new BackupLink(parts[1], logCommit, stores);

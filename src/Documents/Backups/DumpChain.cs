@@ -36,8 +36,8 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> given, RestoreOptions 
         if (options is { StopAtCommit: not null } or { StopAtTime: not null })
             throw new BackupException(
                 BackupFault.NoSuchPoint,
-                "A logical backup is of one moment: a restore of it cannot stop at another. Restore it without a point, or give "
-                    + "a snapshot and its log.");
+                "A logical backup holds one moment only, so its restore cannot stop at another. Restore it without a commit or "
+                    + "time, or restore a snapshot with its log.");
     }
 
     /// <summary>
@@ -109,8 +109,8 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> given, RestoreOptions 
             if (header.Since is { } from)
                 throw new BackupException(
                     BackupFault.LinkMissing,
-                    $"'{name}' is an increment, which goes on from etag {from.LastEtag}, and what it goes on from is missing. "
-                        + $"Give the full backup first.");
+                    $"'{name}' is an increment that continues a backup up to etag {from.LastEtag}, which is missing. Give the "
+                        + "full backup first.");
             return;
         }
 
@@ -122,21 +122,21 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> given, RestoreOptions 
                     + $"it out.");
         if (header.Since is not { } since || since.LastEtag < before.LastEtag)
         {
-            string goesOn = header.Since is null
-                ? "is a full backup, which goes on from nothing"
-                : FormattableString.Invariant($"goes on from etag {header.Since.LastEtag}");
+            string kind = header.Since is null
+                ? "is a full backup, which continues no other"
+                : FormattableString.Invariant($"continues a backup up to etag {header.Since.LastEtag}");
             throw new BackupException(
                 BackupFault.OutOfOrder,
-                $"'{name}' {goesOn}, and stands behind '{nameBefore}', which ends at etag {before.LastEtag}. Give the parts in "
-                    + $"the order they were taken, each once.");
+                $"'{name}' {kind}, but follows '{nameBefore}', which ends at etag {before.LastEtag}. Give the parts in the order "
+                    + "in which they were taken, each once.");
         }
 
         if (since.LastEtag > before.LastEtag)
         {
             throw new BackupException(
                 BackupFault.LinkMissing,
-                $"An increment is missing before '{name}', which goes on from etag {since.LastEtag}, while '{nameBefore}' ends "
-                    + $"at etag {before.LastEtag}. Give it too, or restore up to '{nameBefore}'.");
+                $"An increment is missing before '{name}', which continues a backup up to etag {since.LastEtag}, while "
+                    + $"'{nameBefore}' ends at etag {before.LastEtag}. Give it too, or restore up to '{nameBefore}'.");
         }
     }
 
@@ -154,9 +154,9 @@ internal sealed class DumpChain(IReadOnlyList<BackupPart> given, RestoreOptions 
             {
                 throw new BackupException(
                     BackupFault.LinkMissing,
-                    $"'{name}' goes on from a backup with the content hash {since.ContentHash}, and '{_parts[i - 1].Name}' has "
-                        + $"{report?.ContentHash}: that ends at the same etag, and is another one. Give the one it was taken "
-                        + $"after.");
+                    $"'{name}' continues a backup with the content hash {since.ContentHash}, and '{_parts[i - 1].Name}' has "
+                        + $"{report?.ContentHash}: it ends at the same etag, but is another backup. Give the one that '{name}' "
+                        + "continues.");
             }
 
             BackupPart part = _parts[i];

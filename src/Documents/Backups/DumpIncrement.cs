@@ -16,19 +16,19 @@ internal static class DumpIncrement
         if (link.Dump is not { } before)
             throw new BackupException(
                 BackupFault.Foreign,
-                "The backup to go on from is a snapshot: a logical backup does not go on from pages. Begin with a full logical "
-                    + "backup.");
+                "The backup to continue is a snapshot, and a logical backup continues logical ones only. Begin with a full "
+                    + "logical backup.");
         if (before.StoreId != point.StoreId || before.Etag > point.Etag)
             throw new BackupException(
                 BackupFault.Foreign,
-                $"The backup to go on from is of another database than '{database.Name}', or of what this was before it was "
-                    + $"restored. Begin with a full backup.");
+                $"The backup to continue is of another database than '{database.Name}', or was taken before this database was "
+                    + "restored. Begin with a full backup.");
         if (snapshot.PurgedUpTo is var purged && purged > before.Etag)
         {
             throw new BackupException(
                 BackupFault.LogGap,
-                $"Deletions after etag {before.Etag}, where the backup before ends, are forgotten up to {purged}, so nobody "
-                    + $"knows what to delete. Take a full backup, and forget tombstones only up to the last backup.");
+                $"Tombstones up to etag {purged} have been removed, and the backup to continue ends at etag {before.Etag}: the "
+                    + "increment would lack deletions. Take a full backup, and remove tombstones only up to the last backup.");
         }
 
         return new DumpSince(

@@ -80,8 +80,8 @@ internal sealed class DumpLinks(RestoreOptions options)
 
             throw new BackupException(
                 BackupFault.LinkMissing,
-                $"'{chain[^1].Name}' is an increment, which goes on from a backup of '{of.DatabaseName}' that ends at etag "
-                    + $"{since.LastEtag} and has the content hash {since.ContentHash}, and that is not at the place. "
+                $"'{chain[^1].Name}' is an increment that continues a backup of '{of.DatabaseName}' up to etag {since.LastEtag} "
+                    + $"with the content hash {since.ContentHash}, which is not at the place. "
                     + (unread is null
                         ? "Restore an earlier backup, or bring that one back."
                         : $"This one cannot be read: {unread.Message}"),

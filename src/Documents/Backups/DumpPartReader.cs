@@ -39,14 +39,13 @@ internal sealed class DumpPartReader(RestoreOptions options)
         if (source.IsPart)
             throw new BackupException(
                 BackupFault.NotABackup,
-                $"'{name}' is a snapshot, or a part of one, among logical backups: the two do not go on from each other. Give "
-                    + $"either.");
+                $"'{name}' is a snapshot, or a part of one, among logical backups. A chain consists of one kind or the other: "
+                    + "give only those.");
         return await DumpScan.ReadHeaderAsync(source, options.Database ?? new DatabaseOptions(), cancellationToken)
             .ConfigureAwait(false)
             ?? throw new BackupException(
                 BackupFault.NotABackup,
-                $"'{name}' is a dump of another program, which is no part of a chain: it stands alone and is restored by "
-                    + $"itself.");
+                $"'{name}' is a dump of another program, which cannot be part of a chain. Restore it by itself.");
     }
 
     private async Task<T> OpenAsync<T>(BackupPart part, Func<BackupSource, Task<T>> read, CancellationToken cancellationToken)

@@ -114,7 +114,7 @@ internal sealed class DumpScan
         if (_header is { HashesSettings: true } && _manifest?.SettingsHash != settings.Finish())
             throw new BackupException(
                 BackupFault.Damaged,
-                "The backup is damaged: what is set of its indexes is not what was set when it was taken. Take another copy.");
+                "The backup is damaged: the settings of its indexes are not those that it was taken with. Take another copy.");
 
         Report(counts.Documents);
         return new BackupReport
@@ -143,7 +143,7 @@ internal sealed class DumpScan
     private async Task ReadSectionAsync(string section, ContentHash hash, CancellationToken cancellationToken)
     {
         if (_manifest is not null)
-            throw Damaged(section, "it stands behind the manifest, which is the last of all.");
+            throw Damaged(section, "it follows the manifest, which must be the last section.");
         if (section == DumpJson.HeaderSection)
         {
             await ReadHeaderAsync(section, cancellationToken).ConfigureAwait(false);
@@ -196,7 +196,7 @@ internal sealed class DumpScan
     private async Task ReadHeaderAsync(string section, CancellationToken cancellationToken)
     {
         if (_begun)
-            throw Damaged(section, "it stands behind what it is about.");
+            throw Damaged(section, "it follows other sections, and must be the first.");
         try
         {
             await foreach (JsonElement element in ElementsAsync(section, cancellationToken).ConfigureAwait(false))
@@ -493,7 +493,8 @@ internal sealed class DumpScan
         string section, RestoredKind item, long last, ContentHash hash, CancellationToken cancellationToken)
     {
         if (item.Etag <= last || item.Etag > (_header?.LastEtag ?? long.MaxValue))
-            throw Damaged(section, $"etag {item.Etag} stands behind {last}, in a database whose last is {_header?.LastEtag}.");
+            throw Damaged(
+                section, $"etag {item.Etag} follows etag {last}, and the last etag of the database is {_header?.LastEtag}.");
         if (!item.IsDeleted
             && KindKey.KindOf(item.Key.Span) == Kind.Attachment
             && !_contents.Fits(new AttachmentRecord(item.Value.Span), isRequired: _header is not null))

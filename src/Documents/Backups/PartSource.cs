@@ -31,8 +31,8 @@ internal sealed class PartSource(RestoreOptions options)
             if (!source.IsPart)
                 throw new BackupException(
                     BackupFault.NotABackup,
-                    $"'{part.Name}' is no snapshot, increment or log, but a logical backup: it stands alone and is restored by "
-                        + $"itself.");
+                    $"'{part.Name}' is a logical backup, which cannot be part of a chain of snapshots, increments and logs. "
+                        + "Restore it by itself.");
             return Use(source, stream);
         }
         catch

@@ -104,7 +104,7 @@ internal sealed class RestorePlace : IDisposable
         if (File.Exists(target) || (Directory.Exists(target) && Directory.EnumerateFileSystemEntries(target).Any()))
             throw new BackupException(
                 BackupFault.TargetExists,
-                $"'{target}' is there already, and a backup is restored to a new place only. Give another one, or move that "
-                    + $"away. Nothing was changed.");
+                $"'{target}' exists already, and a backup is restored to a new directory only. Give another one, or move that "
+                    + "away. Nothing was changed.");
     }
 }

@@ -108,8 +108,8 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
         BackupLink since = CheckSince(database.Environment.StoreId)
             ?? throw new BackupException(
                 BackupFault.LinkMissing,
-                "A backup of the log goes on from another backup: say from which (Since), as its report has it. Begin with a "
-                    + "snapshot.");
+                "A backup of the log continues another backup, and none was given. Set Since to the Link in the report of that "
+                    + "backup; the first of a chain is a snapshot.");
         using EnvironmentLogStretch stretch = BeginLog(since.LogCommit);
         SnapshotDescription description = Describe(stretch.Read, []) with { Commit = stretch.Commit };
         stretch.Read.Dispose();
@@ -209,12 +209,13 @@ internal sealed class SnapshotRun(Database database, BackupOptions options, IPro
         if (options.Since is { Dump: not null })
             throw new BackupException(
                 BackupFault.Foreign,
-                "The backup to go on from is a logical one: no pages go on from that. Begin with a full snapshot.");
+                "The backup to continue is a logical one, and snapshots and logs continue snapshots only. Begin with a full "
+                    + "snapshot.");
         if (options.Since is { } since && since.Stores[0].StoreId != storeId)
             throw new BackupException(
                 BackupFault.Foreign,
-                $"The backup to go on from is of another database than '{database.Name}', or of what this was before it was "
-                    + $"restored. Begin with a full snapshot.");
+                $"The backup to continue is of another database than '{database.Name}', or was taken before this database was "
+                    + "restored. Begin with a full snapshot.");
         return options.Since;
     }
 

@@ -108,10 +108,8 @@ internal sealed class CatalogFolder : IDisposable
         DeleteFolder(unfinished);
     }
 
-    /// <inheritdoc/>
-    public void Dispose() => _lock.Dispose();
-
-    private static void DeleteFolder(string path)
+    /// <summary>Deletes an unfinished database as far as possible.</summary>
+    public static void DeleteFolder(string path)
     {
         try
         {
@@ -122,6 +120,9 @@ internal sealed class CatalogFolder : IDisposable
             // The renamed folder no longer counts as a database. The next opening of the catalogue deletes it.
         }
     }
+
+    /// <inheritdoc/>
+    public void Dispose() => _lock.Dispose();
 
     private string UnfinishedPath(string state, string name) =>
         System.IO.Path.Combine(_databases, $"{UnfinishedMark}{state}-{name}-{Guid.NewGuid():N}");

@@ -62,7 +62,7 @@ internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys, SharedD
         {
             throw entry.Locked(
                 new DatabaseLockedException(
-                    $"Database '{entry.Name}' is encrypted, and its key cannot be had. {error.Message}", error),
+                    $"Database '{entry.Name}' is encrypted, and its key could not be read. {error.Message}", error),
                 options.TimeProvider);
         }
         catch (EncryptionKeyException error)

@@ -77,7 +77,7 @@ public sealed class FolderDestination : BackupDestination
             if (File.Exists(path))
                 throw new DestinationException(
                     DestinationFault.NameTaken,
-                    $"'{Shown(path)}' is there already, and no backup takes the place of another. Move it away, or choose "
+                    $"'{Shown(path)}' exists already, and a backup does not replace another. Move it away, or choose "
                         + $"another folder.");
             return Task.FromResult<BackupUpload>(new Upload(this, path));
         }

@@ -60,8 +60,7 @@ public sealed class IndexCatalogue : IDisposable
     /// <summary>Increases whenever another index may be the one to answer a query.</summary>
     internal long Version => Volatile.Read(ref _version);
 
-    /// <summary>Makes queries choose their index anew. The caller holds the lock.</summary>
-    private void NoteChoiceChanged() => Volatile.Write(ref _version, _version + 1);
+    private void NoteChoiceChanged() => Volatile.Write(ref _version, _version + 1); // under the lock
 
     /// <summary>Opens the indexes below a directory and resumes indexing.</summary>
     internal static IndexCatalogue Open(
@@ -565,7 +564,6 @@ public sealed class IndexCatalogue : IDisposable
         {
             if (!indexers.Remove(name, out DocumentIndexer? indexer))
                 return false;
-
             NoteChoiceChanged();
             _stopping.RemoveAll(t => t.IsCompleted);
             _stopping.Add(indexer.StopAsync(deleteFiles: true));
@@ -583,7 +581,6 @@ public sealed class IndexCatalogue : IDisposable
         {
             if (_closed)
                 return;
-
             DocumentIndex index = indexer.Index;
             if (_replacements.GetValueOrDefault(index.Name) == indexer)
             {

@@ -121,20 +121,20 @@ internal static class RequestedPage
             return;
         if (query.IsComputed)
             throw new InvalidQueryException(
-                "Facets and suggestions cannot be gone on with, as they are counted over all hits: page with 'Start' and "
+                "Facets and suggestions have no continuation, as they are counted over all hits: page with 'Start' and "
                     + "'PageSize' of their options.");
         if (query.Documents is not null)
             throw new InvalidQueryException(
-                "Groups of some documents only cannot be gone on with, as they are made for each answer: page with limit and "
+                "Groups of some documents only have no continuation, as they are made for each answer: page with limit and "
                     + "offset.");
         if (query.Filters)
             throw new InvalidQueryException(
                 $"A query with 'filter'{(query.Warning is null ? "" : ", or with conditions of 'where' that no index answers,")} "
-                    + "cannot be gone on with, as hits are left out after they are found: page with limit and offset.");
+                    + "has no continuation, as hits are left out after they are found: page with limit and offset.");
         if (query.Distinct)
             throw new InvalidQueryException(
-                "A query with 'distinct' cannot be gone on with, as equal rows are left out after they are found: page with "
-                    + "limit and offset.");
+                "A query with 'distinct' has no continuation, as equal rows are left out after they are found: page with limit "
+                    + "and offset.");
     }
 
     private static void RefuseBudget(QueryRequest request)

@@ -76,7 +76,7 @@ internal static class BackupEndpoints
         if (info.IsRunning)
             throw new WireException(
                 StatusCodes.Status409Conflict, WireTypes.Concurrency,
-                $"The {info.Task} is at work already. Wait for it, or kill its operation.");
+                $"The {info.Task} is running already. Wait for it, or kill its operation.");
 
         Operation operation = request.Server.Backups.Start(
             request.Server.Operations.Of(name), "backup", async (operation, stop) =>

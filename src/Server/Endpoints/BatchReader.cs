@@ -52,7 +52,7 @@ internal static class BatchReader
             throw WireException.BadRequest("The batch lacks 'Commands'. Nothing was changed.");
 
         if (reader.Read())
-            throw WireException.BadRequest("The batch goes on after its end. Nothing was changed.");
+            throw WireException.BadRequest("The batch has text after its end. Send one JSON object. Nothing was changed.");
 
         if (contents.Count > 0)
             throw WireException.BadRequest(

@@ -32,13 +32,12 @@ internal sealed class WorkShare(string what, int most, int mostPerClient)
         lock (_sync)
         {
             if (_taken >= most)
-                throw WireException.Busy($"The server is at work on {most:N0} {what}, its limit. Try again later.");
+                throw WireException.Busy($"The server has reached its limit of {most:N0} {what}. Try again later.");
 
             ref int own = ref CollectionsMarshal.GetValueRefOrAddDefault(_byClient, client, out _);
             if (own >= mostPerClient)
                 throw WireException.TooMany(
-                    $"This client has {mostPerClient:N0} {what} at work, the limit for one client. Try again when one has "
-                        + $"ended.");
+                    $"This client has reached its limit of {mostPerClient:N0} {what}. Try again when one has ended.");
 
             own++;
             _taken++;

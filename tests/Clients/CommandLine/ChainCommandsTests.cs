@@ -132,7 +132,7 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
         string[] logs = [.. Directory.GetFiles(Path.Combine(Place, "shop"), "*.ravendb-log").Order(StringComparer.Ordinal)];
         File.Delete(logs[1]);
         string list = (await RunAsync("backups", "list", "--at", Place)).Output;
-        Assert.Contains($"missing: 'shop/{Path.GetFileName(logs[2])}' goes on from commit", list, StringComparison.Ordinal);
+        Assert.Contains($"missing: 'shop/{Path.GetFileName(logs[2])}' continues commit", list, StringComparison.Ordinal);
         CommandLineProcess gap = await CommandLineProcess.RunAsync(
             "restore", "--from", Place, "--at", at, "--directory", Path.Combine(_files.Path, "c"));
         Assert.Equal(2, gap.ExitCode);

@@ -221,7 +221,7 @@ public sealed class LogTaskTests : IAsyncDisposable
     }
 
     [Theory]
-    [InlineData(BackupKind.Logical, 60, 1 << 20, "goes on from snapshots")]
+    [InlineData(BackupKind.Logical, 60, 1 << 20, "continues snapshots")]
     [InlineData(BackupKind.Snapshot, 0, 1 << 20, "a second is the least")]
     [InlineData(BackupKind.Snapshot, 60, 100, "bytes are the least")]
     public async Task A_log_that_cannot_be_archived_so_is_refused(BackupKind kind, int seconds, long budget, string expected)

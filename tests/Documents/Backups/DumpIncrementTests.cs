@@ -259,7 +259,7 @@ public sealed class DumpIncrementTests : IDisposable
         var dump = new BackupPart("dump", _ => ValueTask.FromResult<Stream>(new MemoryStream("{\"Docs\":[]}"u8.ToArray())));
 
         await RefuseAsync(BackupFault.LinkMissing, "missing before 'part-3'", parts[0], parts[1], parts[3]);
-        await RefuseAsync(BackupFault.LinkMissing, "goes on from", parts[1], parts[2]);
+        await RefuseAsync(BackupFault.LinkMissing, "continues a backup up to etag", parts[1], parts[2]);
         await RefuseAsync(BackupFault.LinkMissing, "increment", parts[1]);
         await RefuseAsync(BackupFault.OutOfOrder, "part-1", parts[0], parts[1], parts[2], parts[1]);
         await RefuseAsync(BackupFault.OutOfOrder, "part-0", parts[0], parts[0]);
