@@ -27,7 +27,7 @@ internal static class RqlKeywords
         "intersect(", "key()", "lucene(", "max(", "min(", "moreLikeThis(", "neverStale()", "proximity(", "random()", "regex(",
         "revisions(", "score()", "search(", "spatial.circle(", "spatial.contains(", "spatial.disjoint(", "spatial.distance(",
         "spatial.intersects(", "spatial.point(", "spatial.within(", "spatial.wkt(", "startsWith(", "suggest(", "sum(",
-        "timeseries(", "timings()", "vector.search(", .. ComputedKinds.Names.Select(static name => $"{name}("),
+        "last(", "timeseries(", "timings()", "vector.search(", .. ComputedKinds.Names.Select(static name => $"{name}("),
     ];
 
     private static readonly FrozenSet<string> _all =
