@@ -34,7 +34,8 @@ internal static class RqlKeywords
         All.SelectMany(static word => word.Split(' ')).ToFrozenSet(StringComparer.OrdinalIgnoreCase);
 
     private static readonly FrozenSet<string> _functions =
-        Functions.Select(static call => call[..call.IndexOf('(')]).ToFrozenSet(StringComparer.OrdinalIgnoreCase);
+        Functions.Select(static call => call[..call.IndexOf('(', StringComparison.Ordinal)])
+            .ToFrozenSet(StringComparer.OrdinalIgnoreCase);
 
     /// <summary>Words that cannot be an unquoted alias or the unquoted first part of a path.</summary>
     private static readonly string[] _reserved =
