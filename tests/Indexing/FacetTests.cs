@@ -199,7 +199,7 @@ public sealed class FacetTests
         if (long.TryParse(term, CultureInfo.InvariantCulture, out long whole))
             return whole.ToString(CultureInfo.InvariantCulture) == term ? FieldValue.Of(whole) : null;
         return double.TryParse(term, CultureInfo.InvariantCulture, out double real)
-            && real.ToString("R", CultureInfo.InvariantCulture).ToLowerInvariant() == term
+            && string.Equals(real.ToString("R", CultureInfo.InvariantCulture), term, StringComparison.OrdinalIgnoreCase)
                 ? FieldValue.Of(real)
                 : null;
     }

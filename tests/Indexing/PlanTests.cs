@@ -95,7 +95,8 @@ public sealed class PlanTests
             Sort = [new SortKey("", SortKind.Score, Descending: true)],
             Take = 10,
         };
-        using SearchResults results = searcher.Search(request, new QueryOptions { Plan = PlanDetail.Counts });
+        using SearchResults results = searcher.Search(
+            request, new QueryOptions { Plan = PlanDetail.Counts }, TestContext.Current.CancellationToken);
         Assert.Equal(2, results.Count);
         Assert.Equal(2, results.Plan!.Windows);
         Assert.Equal(2, Assert.Single(results.Plan.Children).Windows);

@@ -1,7 +1,6 @@
 using System.Diagnostics;
 using System.Numerics;
 using Treepie.Indexing.Kernels;
-using Treepie.Storage.Memory;
 
 namespace Treepie.Indexing.Postings;
 

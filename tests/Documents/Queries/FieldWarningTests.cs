@@ -56,7 +56,7 @@ public sealed class FieldWarningTests : IAsyncLifetime
         for (int i = 0; i < 2; i++) // also of a query that is known
             Assert.StartsWith(
                 $"No document of 'Docs' has a field '{field}'.",
-                Assert.Single((await AskAsync(query)).Where(static one => !one.StartsWith("No index", StringComparison.Ordinal))),
+                Assert.Single(await AskAsync(query), static one => !one.StartsWith("No index", StringComparison.Ordinal)),
                 StringComparison.Ordinal);
     }
 
