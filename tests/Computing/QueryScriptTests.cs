@@ -244,6 +244,7 @@ public sealed class QueryScriptTests : IAsyncLifetime
         Assert.Equal(["\"orders/3\""], await AskAsync("from Orders where counter('Likes') > 3 and Freight < 4"));
         Assert.Equal(["\"orders/3\""], await AskAsync("from Orders as o filter counter('likes') > 3 or o.Freight = null"));
         Assert.Equal([], await AskAsync("from Orders as o where counter(o, 'Likes') > 3 and count(o.Lines) = 1"));
+        Assert.Equal([], await AskAsync("from Orders as o load o.None as n filter counter(n, 'Likes') > 3"));
     }
 
     /// <summary>What the message about functions of what the query finds advises.</summary>

@@ -32,9 +32,7 @@ internal sealed class ScriptFunctions
         Define("load", 1, (_, arguments) => Load(arguments.At(0)));
         Define("cmpxchg", 1, (_, arguments) => Parse(Host.CompareExchange(Text(arguments.At(0), "cmpxchg", "the key"))));
         Define("counter", 2, (_, arguments) =>
-            Host.Counter(IdText(arguments.At(0), "counter"), Text(arguments.At(1), "counter", "the counter's name")) is { } sum
-                ? new JsNumber((double)sum)
-                : JsValue.Null);
+            Counter(arguments, "counter") is { } sum ? new JsNumber((double)sum) : JsValue.Null);
         Define("counterRaw", 2, (_, arguments) => CounterRaw(arguments));
         Define("scalarToRawString", 2, (_, arguments) => ScalarText(arguments.At(0), arguments.At(1)));
         Define("include", 1, (_, arguments) => Include(ScriptIncludeKind.Document, arguments));
@@ -175,11 +173,15 @@ internal sealed class ScriptFunctions
         return JsValue.Undefined;
     }
 
+    /// <summary>Returns the sum of a counter; null if there is none, or the document is null, such as one that was not found.</summary>
+    private long? Counter(JsValue[] arguments, string function) => arguments.At(0).IsNull()
+        ? null
+        : Host.Counter(IdText(arguments.At(0), function), Text(arguments.At(1), function, "the counter's name"));
+
     /// <summary>Returns the sums of a counter by the node that counted; there is one. Null if there is no counter.</summary>
     private JsValue CounterRaw(JsValue[] arguments)
     {
-        if (Host.Counter(IdText(arguments.At(0), "counterRaw"), Text(arguments.At(1), "counterRaw", "the counter's name"))
-            is not { } sum)
+        if (Counter(arguments, "counterRaw") is not { } sum)
             return JsValue.Null;
         var byNode = new JsObject(_engine);
         byNode.Set("A", new JsNumber((double)sum));

@@ -59,7 +59,7 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
     /// <inheritdoc/>
     public byte[]? Load(string id)
     {
-        byte[]? document = writer.TryGet(Fold(id), out DocumentRecord record) ? Whole(record) : null;
+        byte[]? document = TryFind(id, out DocumentRecord record) ? Whole(record) : null;
         Note(PatchActionKind.LoadDocument, id, json: document);
         return document;
     }
@@ -142,7 +142,7 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
         var json = new ArrayBufferWriter<byte>();
         series(
             declared, Fold(id ?? _id), writer.Kinds.Items,
-            tag => writer.TryGet(Fold(tag), out DocumentRecord record) ? writer.BodyOf(record).ToArray() : null, json,
+            tag => TryFind(tag, out DocumentRecord record) ? writer.BodyOf(record).ToArray() : null, json,
             patch.Options.CancellationToken);
         return json.WrittenSpan.ToArray();
     }
@@ -179,6 +179,13 @@ internal sealed class PatchWriter(DocumentWriter writer, PatchCommand patch) : I
     }
 
     private void Counters(string id, CounterOperation operation) => new CountersCommand(id, Fold(id), [operation]).Apply(writer);
+
+    /// <summary>Finds a document; none has the empty id.</summary>
+    private bool TryFind(string id, out DocumentRecord record)
+    {
+        record = default;
+        return id.Length > 0 && writer.TryGet(Fold(id), out record);
+    }
 
     private byte[] Fold(string id) => CollectionName.Fold(DocumentId.Encode(id, patch.Database.MaxIdBytes));
 

@@ -216,11 +216,13 @@ public sealed class PatchTests : IAsyncDisposable
             incrementCounter(this, 'likes', 5);
             incrementCounter(this, 'likes');
             this.likes = counter(this, 'likes');
+            this.none = [load(''), counter(load('b/2'), 'likes'), counterRaw(null, 'likes')];
             output('done', this.seen);
             """);
         JsonElement a = JsonDocument.Parse(Body("a/1")).RootElement;
         Assert.Equal("""{"from":"a/1","x":5}""", Body(a.GetProperty("made").GetString() ?? ""));
         Assert.Equal((5, 6), (a.GetProperty("seen").GetInt32(), a.GetProperty("likes").GetInt32()));
+        Assert.Equal("[null,null,null]", a.GetProperty("none").GetRawText());
         using DatabaseSnapshot snapshot = _database.BeginRead();
         Assert.False(snapshot.TryGet("c/1", out _));
         Assert.Equal(6, snapshot.Counter("a/1", "likes")?.Value);
