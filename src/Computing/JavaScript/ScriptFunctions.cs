@@ -173,7 +173,9 @@ internal sealed class ScriptFunctions
         return JsValue.Undefined;
     }
 
-    /// <summary>Returns the sum of a counter; null if there is none, or the document is null, such as one that was not found.</summary>
+    /// <summary>
+    /// Returns the sum of a counter; null if there is none, or if the document is null, as one is that was not found.
+    /// </summary>
     private long? Counter(JsValue[] arguments, string function) => arguments.At(0).IsNull()
         ? null
         : Host.Counter(IdText(arguments.At(0), function), Text(arguments.At(1), function, "the counter's name"));

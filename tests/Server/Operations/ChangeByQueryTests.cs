@@ -45,8 +45,8 @@ public sealed class ChangeByQueryTests
             HttpMethod.Post, "queries", """{"Query":"from Orders where Product = a"}""");
         JsonElement answer = await TestServer.JsonOf(asked, HttpStatusCode.OK);
         Assert.Contains(
-            "a text is written in quotes", Assert.Single(answer.GetProperty("Warnings").EnumerateArray()).GetString(),
-            StringComparison.Ordinal);
+            answer.GetProperty("Warnings").EnumerateArray(),
+            static warning => warning.GetString()!.Contains("a text is written in quotes", StringComparison.Ordinal));
     }
 
     [Theory]
