@@ -79,7 +79,8 @@ internal sealed class PlannedIndex : IDisposable
     /// <param name="rounds">How often; the least time counts.</param>
     public Comparison Compare(SearchRequest request, int rounds)
     {
-        SearchRequest byValue = request with { OrderHint = OrderHint.Sort }, walking = request with { OrderHint = OrderHint.Walk };
+        SearchRequest byValue = request with { OrderHint = OrderHint.Sort };
+        SearchRequest walking = request with { OrderHint = OrderHint.Walk };
         double sorted = Time(byValue, PlanHints.None, rounds), walked = Time(walking, PlanHints.None, rounds);
         double fastest = Math.Min(sorted, walked);
         foreach (PlanHints hints in (PlanHints[])
@@ -105,10 +106,9 @@ internal sealed class PlannedIndex : IDisposable
         using SearchResults results = searcher.Search(
             walking, new QueryOptions { Plan = PlanDetail.Counts }, CancellationToken.None);
         PlanDecision? decision = results.Plan?.Decisions.FirstOrDefault(static decision => decision.Question == Order);
-        if (decision is not { Cost: > 0 and var walk, NotTaken: [{ Cost: > 0 and var sort }, ..] } || !decision.NotTaken[0].Name.StartsWith(
-            "read", StringComparison.Ordinal))
-            return null;
-        if (Math.Min(sorted, walked) < Shortest)
+        if (decision is not { Cost: > 0 and var walk, NotTaken: [{ Cost: > 0 and var sort, Name: var other }, ..] }
+            || !other.StartsWith("read", StringComparison.Ordinal)
+            || Math.Min(sorted, walked) < Shortest)
             return null;
         double factor = walk / sort / (walked / sorted);
         return Math.Max(factor, 1 / factor);

@@ -6,16 +6,16 @@ using Treepie.Store;
 namespace Treepie.Queries;
 
 /// <summary>
-/// Which paths some document of a collection has or had, and up to which change no document had a path: so that a query that
-/// names a field which no index has can be warned that no document has it. Documents are looked at once, few for each query, and
-/// those that change are looked at again. Thread-safe.
+/// Remembers which paths some document of a collection has or had, and, for each other path, up to which change documents were
+/// read without finding it. A query that names a field which no index has is warned from it. Each query reads a limited number
+/// of documents; each document is read once for a path, and again after it has changed. Thread-safe.
 /// </summary>
 internal sealed class FieldSightings
 {
-    /// <summary>The maximum number of documents that are looked at for a query.</summary>
+    /// <summary>The maximum number of documents that are read for a query.</summary>
     private const int MostDocuments = 1_024;
 
-    /// <summary>A query looks at no further document when those it looked at have so many bytes.</summary>
+    /// <summary>A query reads no further document once those it has read have this many bytes.</summary>
     private const int MostBytes = 1 << 20;
 
     /// <summary>The maximum number of paths that are remembered; all are forgotten when there are more.</summary>
@@ -27,7 +27,7 @@ internal sealed class FieldSightings
     private readonly ConcurrentDictionary<(string? Collection, FieldPath Path), long> _unseenUpTo = new();
 
     /// <summary>
-    /// Returns those of the paths that no document has, as far as documents were looked at, and up to which change that was.
+    /// Returns the paths that none of the documents read so far has, each with the change up to which they were read.
     /// </summary>
     /// <param name="collection">The collection, in its own spelling; null for all documents.</param>
     /// <param name="paths">The paths.</param>
@@ -50,7 +50,7 @@ internal sealed class FieldSightings
         return pending;
     }
 
-    /// <summary>Looks at further documents and removes the paths that they have.</summary>
+    /// <summary>Reads further documents and removes the paths that they have.</summary>
     private void Look(string? collection, List<(FieldPath Path, long Etag)> pending, DatabaseSnapshot snapshot)
     {
         long from = pending.Min(static one => one.Etag), reached = snapshot.LastEtag;
