@@ -309,6 +309,10 @@ public sealed class IndexSearcher : IDisposable
         ArgumentOutOfRangeException.ThrowIfNegative(request.Skip);
         ArgumentOutOfRangeException.ThrowIfNegative(request.Take);
         SortPlan.Check(request.Sort);
+        bool hasPosition = request.WithPosition || !request.After.IsEmpty;
+        if (hasPosition && request.Sort.Any(static key => key.Kind == SortKind.Given))
+            throw new IndexQueryException(
+                "An order by given values has no position to go on from, as the values are those of one search: page with Skip.");
         options?.Budget?.Check();
     }
 

@@ -79,6 +79,8 @@ public sealed class QueryTextTests
         }
 
         yield return new KeyQuery(["a c"]);
+        yield return new EntriesQuery([1, 2, 3]);
+        yield return new EntriesQuery([12, 3]);
         foreach (Geometry shape in new[]
         {
             Geometry.Point(new GeoPoint(1, 2)), Geometry.Point(new GeoPoint(1, 2.5)), Geometry.Around(new GeoPoint(1, 2), 3),

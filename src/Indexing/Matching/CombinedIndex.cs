@@ -54,6 +54,9 @@ internal sealed class CombinedIndex : IDisposable
     public List<NearEntry> PartOf(QueryContext side, List<NearEntry> found) =>
         found.FindAll(entry => entry.Id < _firstTailId == (side == Main));
 
+    /// <summary>The part of given entries that is on one side.</summary>
+    public long[] PartOf(QueryContext side, IReadOnlyList<long> ids) => [.. ids.Where(id => id < _firstTailId == (side == Main))];
+
     /// <summary>
     /// Returns the results of a spanning search, best first. Cached, since both sides ask and a plan may be compiled twice.
     /// </summary>

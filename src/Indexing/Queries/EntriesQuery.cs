@@ -1,4 +1,8 @@
 namespace Treepie.Indexing.Queries;
 
-/// <summary>Matches given entries by id, ascending; used for entries that a newer state has replaced or removed.</summary>
-internal sealed record EntriesQuery(long[] Ids) : IndexQuery;
+/// <summary>
+/// Matches given entries of one view, and of the changes that are searched with it. Scores nothing: beside another condition, the
+/// score is that of the other.
+/// </summary>
+/// <param name="Ids">The <see cref="SearchResults.EntryId"/> of each entry, ascending, each once.</param>
+public sealed record EntriesQuery(IReadOnlyList<long> Ids) : IndexQuery;

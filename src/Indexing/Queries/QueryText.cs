@@ -67,6 +67,9 @@ internal sealed class QueryText
                 Add((long)spatial.Relation);
                 Add(WktWriter.Write(spatial.Shape));
                 break;
+            case EntriesQuery entries:
+                AddAll(entries.Ids, Add);
+                break;
             case KeyQuery keys:
                 AddAll(keys.Keys, Add);
                 Add(keys.IsPrefix);

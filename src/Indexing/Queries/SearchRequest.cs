@@ -70,6 +70,9 @@ public sealed record SortKey(
 {
     /// <summary>The order of <see cref="SortKind.Custom"/>; null for the other kinds.</summary>
     public ICustomOrder? Custom { get; init; }
+
+    /// <summary>The values of <see cref="SortKind.Given"/>; null for the other kinds.</summary>
+    public GivenOrder? Given { get; init; }
 }
 
 /// <summary>How sort values are compared.</summary>
@@ -110,4 +113,7 @@ public enum SortKind
 
     /// <summary>As <see cref="Key"/>, with runs of digits compared as numbers.</summary>
     AlphaNumericKey,
+
+    /// <summary>By <see cref="SortKey.Given"/>: values that are given with the query. Takes no field.</summary>
+    Given,
 }

@@ -270,6 +270,7 @@ internal sealed class SearchPlanner(
         SortKind.Score => key.Descending ? "score" : "score, worst first",
         SortKind.Random => "random",
         SortKind.Key => key.Descending ? "key desc" : "key",
+        SortKind.Given => key.Descending ? "given values desc" : "given values",
         SortKind.AlphaNumericKey => key.Descending ? "key as alphanumeric desc" : "key as alphanumeric",
         _ => key.Field + (key.Kind == SortKind.Text ? "" : " as " + key.Kind.ToString().ToLowerInvariant())
             + (key.Descending ? " desc" : ""),

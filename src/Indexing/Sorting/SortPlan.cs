@@ -36,6 +36,9 @@ internal static class SortPlan
         for (int i = 0; i < sort.Count; i++)
         {
             SortKey key = sort[i];
+            if ((key.Kind == SortKind.Given) != (key.Given is not null))
+                throw new IndexQueryException(
+                    $"The values of SortKey.Given are of the kind {SortKind.Given}, but the sort key is of {key.Kind}.");
             if (key.Kind == SortKind.Custom && key.Custom is null)
                 throw new IndexQueryException(
                     "An order of one's own has to be given with the sort key: SortKey.Custom is null.");
@@ -58,6 +61,7 @@ internal static class SortPlan
                 SortKind.Score => new ScoreKeyPart(sort[i].Descending),
                 SortKind.Random => new RandomKeyPart(sort[i].Seed),
                 SortKind.Key or SortKind.AlphaNumericKey => new EntryKeyPart(context, sort[i]),
+                SortKind.Given => new GivenKeyPart(sort[i]),
                 SortKind.Distance => new DistanceKeyPart(
                     SpatialCompiler.Reader(context, SpatialCompiler.SpatialField(context.View, sort[i].Field)), sort[i]),
                 _ => new ColumnKeyPart(context, Column(context.View, sort[i].Field), sort[i]),

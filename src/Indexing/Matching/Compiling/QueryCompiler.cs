@@ -103,7 +103,8 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             case FuzzyQuery fuzzy:
                 return Patterns.Fuzzy(fuzzy);
             case EntriesQuery entries:
-                return new EntriesOperator(context, entries.Ids);
+                return new EntriesOperator(
+                    context, context.Combined?.PartOf(context, entries.Ids) ?? entries.Ids as long[] ?? [.. entries.Ids]);
             case KeyQuery keys:
                 return new ConstantOperator(context, new EntriesOperator(context, KeyLookup.Find(context, keys)));
             case KeyRangeQuery keys:
