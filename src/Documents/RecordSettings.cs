@@ -1,3 +1,5 @@
+using Treepie.Lifecycle;
+
 namespace Treepie;
 
 /// <summary>
@@ -26,5 +28,16 @@ public static class RecordSettings
     [
         ("Settings", ByKey), ("Client", Client), ("Studio", Studio), ("RevisionsForConflicts", RevisionsForConflicts),
         ("ConflictSolverConfig", ConflictSolver),
+    ];
+
+    /// <summary>
+    /// The members of the record that configure the tasks of <see cref="Database.Lifecycle"/>, with the member of each that is
+    /// the seconds between two runs.
+    /// </summary>
+    public static IReadOnlyList<(LifecycleTask Task, string Member, string Frequency)> LifecycleTasks { get; } =
+    [
+        (LifecycleTask.Expiration, "Expiration", "DeleteFrequencyInSec"),
+        (LifecycleTask.Refresh, "Refresh", "RefreshFrequencyInSec"),
+        (LifecycleTask.Archival, "DataArchival", "ArchiveFrequencyInSec"),
     ];
 }

@@ -20,13 +20,6 @@ internal static class DumpRecord
     /// <summary>The last definitions of each index by its name; see <see cref="DumpIndex.ReadHistories"/>.</summary>
     public const string Histories = "IndexesHistory";
 
-    private static readonly (LifecycleTask Task, string Member, string Frequency)[] _tasks =
-    [
-        (LifecycleTask.Expiration, "Expiration", "DeleteFrequencyInSec"),
-        (LifecycleTask.Refresh, "Refresh", "RefreshFrequencyInSec"),
-        (LifecycleTask.Archival, "DataArchival", "ArchiveFrequencyInSec"),
-    ];
-
     /// <summary>Members that describe the dump and contain no setting.</summary>
     private static readonly string[] _passedOver =
         ["DatabaseName", "Encrypted", "Disabled", "UnusedDatabaseIds", "LockMode", Histories];
@@ -36,7 +29,7 @@ internal static class DumpRecord
     /// </summary>
     public static string SettingOf(string member)
     {
-        foreach ((LifecycleTask task, string name, _) in _tasks)
+        foreach ((LifecycleTask task, string name, _) in RecordSettings.LifecycleTasks)
             if (name == member)
                 return LifecycleSettings.NameOf(task);
         foreach ((string kept, string name) in RecordSettings.All)
@@ -57,7 +50,7 @@ internal static class DumpRecord
     {
         json.WriteStartObject();
         json.WriteString("DatabaseName"u8, name);
-        foreach ((LifecycleTask task, string member, string frequency) in _tasks)
+        foreach ((LifecycleTask task, string member, string frequency) in RecordSettings.LifecycleTasks)
         {
             if (leftOut.Has(LifecycleSettings.NameOf(task))
                 || SettingReader.Read(
@@ -136,7 +129,7 @@ internal static class DumpRecord
                         DocumentCompressionConfiguration.SettingName,
                         DocumentCompressionConfiguration.Read(member.Value).ToJson());
                 default:
-                    foreach ((LifecycleTask task, string name, string frequency) in _tasks)
+                    foreach ((LifecycleTask task, string name, string frequency) in RecordSettings.LifecycleTasks)
                         if (member.Name == name)
                             return (LifecycleSettings.NameOf(task), Read(task, member.Value, frequency).ToJson());
                     // RavenDB's settings by key are about its own work, so they are not taken from its dumps

@@ -11,17 +11,16 @@ internal static class LifecycleEndpoints
     /// <summary>Much more than a configuration needs.</summary>
     private const int MaxBodyBytes = 64 * 1024;
 
-    private static readonly (LifecycleTask Task, string Path, string Frequency, string Member)[] _tasks =
-    [
-        (LifecycleTask.Expiration, "expiration", "DeleteFrequencyInSec", "Expiration"),
-        (LifecycleTask.Refresh, "refresh", "RefreshFrequencyInSec", "Refresh"),
-        (LifecycleTask.Archival, "data-archival", "ArchiveFrequencyInSec", "DataArchival"),
-    ];
-
     public static void Map(Routes routes)
     {
-        foreach ((LifecycleTask task, string path, string frequency, _) in _tasks)
+        foreach ((LifecycleTask task, _, string frequency) in RecordSettings.LifecycleTasks)
         {
+            string path = task switch
+            {
+                LifecycleTask.Expiration => "expiration",
+                LifecycleTask.Refresh => "refresh",
+                _ => "data-archival",
+            };
             routes.Database(
                 "GET", $"/{path}/config", AccessLevel.DatabaseRead,
                 (request, database) => Get(request, database, task, frequency));
@@ -37,7 +36,7 @@ internal static class LifecycleEndpoints
     /// <summary>Writes the settings as members of a database record.</summary>
     public static void WriteRecord(Utf8JsonWriter json, Database database)
     {
-        foreach ((LifecycleTask task, _, string frequency, string member) in _tasks)
+        foreach ((LifecycleTask task, string member, string frequency) in RecordSettings.LifecycleTasks)
         {
             if (database.Lifecycle.Get(task) is not { } settings)
                 continue;
@@ -50,7 +49,7 @@ internal static class LifecycleEndpoints
     public static IReadOnlyList<(LifecycleTask Task, LifecycleSettings Settings)> ReadRecord(JsonElement record)
     {
         List<(LifecycleTask, LifecycleSettings)> settings = [];
-        foreach ((LifecycleTask task, _, string frequency, string member) in _tasks)
+        foreach ((LifecycleTask task, string member, string frequency) in RecordSettings.LifecycleTasks)
             if (record.TryGetProperty(member, out JsonElement given) && given.ValueKind == JsonValueKind.Object)
                 settings.Add((task, Read(given, frequency)));
         return settings;
