@@ -144,9 +144,9 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
     }
 
     /// <summary>Makes a database at a client's request, by creating or restoring it.</summary>
-    public async Task<T> MakeAsync<T>(string name, Func<IDatabaseSource, Task<T>> make)
+    public async Task<T> MakeAsync<T>(string name, Func<Task<T>> make)
     {
-        T result = await make(source).ConfigureAwait(false);
+        T result = await make().ConfigureAwait(false);
         if (Made is { } made)
             await made(name).ConfigureAwait(false);
         return result;

@@ -59,7 +59,7 @@ internal static class DatabasesEndpoints
             : DatabaseRecordReader.Read(given.RootElement, name, new DatabaseRecord());
         record.Check(request.Server.Options.Database);
         RecordedParts? parts = given is null ? null : RecordedParts.Read(given.RootElement);
-        await request.Server.Databases.MakeAsync(name, async _ =>
+        await request.Server.Databases.MakeAsync(name, async () =>
         {
             try
             {

@@ -80,7 +80,7 @@ internal static class RestoreEndpoints
         options = options with { StopAtCommit = selection.StopAtCommit, StopAtTime = selection.StopAtTime };
         BackupReport report = await server.Databases.MakeAsync(
             name,
-            databases => databases.RestoreAsync(
+            () => server.Databases.Source.RestoreAsync(
                 name, selection.Parts, encrypted, key is null ? options : options.OpenedWith(key),
                 new OperationReporter(operation), stop)).ConfigureAwait(false);
         return json => WriteResult(json, report, selection.Parts);

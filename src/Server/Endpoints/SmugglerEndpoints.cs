@@ -82,7 +82,7 @@ internal static class SmugglerEndpoints
                 {
                     BackupReport report = await request.Server.Databases.MakeAsync(
                         name,
-                        databases => databases.RestoreAsync(
+                        () => request.Server.Databases.Source.RestoreAsync(
                             name, dump, encrypted, options.ForRestore(), new OperationReporter(operation), stop))
                         .ConfigureAwait(false);
                     await WriteAsync(request, report).ConfigureAwait(false);
