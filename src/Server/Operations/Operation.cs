@@ -95,6 +95,8 @@ internal sealed class Operation
                 return;
 
             _status = end;
+            if (end == OperationStatus.Completed && _progress.Processed < _progress.Total)
+                _progress = _progress with { Processed = _progress.Total }; // progress is reported now and then
             _error = answer;
             _result = writeResult;
         }
