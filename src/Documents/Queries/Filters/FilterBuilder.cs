@@ -93,7 +93,7 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
         if (method.Arguments is not [{ Value: { } subject }, { Value: { } given }])
             return null;
         FilterOperand operand = Field(subject, isExact);
-        string affix = Text(given, isExact || UtcTexts.Is(subject)); // moments are as they stand
+        string affix = Text(given, isExact && !UtcTexts.Is(subject)); // moments have no case
         return scope => operand.Any(scope, value => value.Spelled is { } text && has(text, affix));
     }
 
@@ -138,6 +138,7 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
     {
         FilterOperand operand = Field(subject, isExact: true);
         string text = Text(pattern, isExact: true);
+        isExact &= !UtcTexts.Is(subject); // moments have no case
         try
         {
             var regex = new Regex(

@@ -69,14 +69,13 @@ internal readonly struct FilterValue
         (Text is { } text && !_isBoolean ? function(text) : null) ?? new FilterValue(JsonValueKind.Null);
 
     /// <summary>
-    /// Returns the moment of a time that was taken as it stands. A given text that is no time stays as it is: moments are
-    /// compared with it as texts. All else becomes null.
+    /// Returns the moment of a time that was taken as it stands, in the form in which an index has it, without case. A given text
+    /// that is no time is compared with moments as a text. All else becomes null.
     /// </summary>
     public FilterValue ToMoment(bool isGiven) =>
-        isGiven && Text is not null && UtcTime.Of(Text) is null
-            ? this
-            : Map(static text =>
-                UtcTime.Of(text) is { } moment ? new FilterValue(JsonValueKind.String, text: moment) : null);
+        Map(text => (UtcTime.Of(text) ?? (isGiven ? text : null)) is { } compared
+            ? new FilterValue(JsonValueKind.String, text: Folded(compared))
+            : null);
 
     /// <summary>Writes the value as JSON; one that equals nothing is null.</summary>
     public void Write(IBufferWriter<byte> output)
