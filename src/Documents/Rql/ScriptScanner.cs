@@ -7,8 +7,11 @@ namespace Treepie.Rql;
 internal static class ScriptScanner
 {
     /// <summary>Returns the offset after the bracket that closes the one at <paramref name="start"/>.</summary>
+    /// <param name="text">The text.</param>
+    /// <param name="start">The offset of the bracket.</param>
+    /// <param name="visitCode">Called with the offset of each character that is code; null: nothing is called.</param>
     /// <exception cref="InvalidQueryException">The bracket is not closed.</exception>
-    public static int FindEnd(string text, int start)
+    public static int FindEnd(string text, int start, Action<int>? visitCode = null)
     {
         var open = new Stack<char>();
         char last = '\0'; // the last significant character: distinguishes a division from a regular expression
@@ -40,7 +43,11 @@ internal static class ScriptScanner
             {
                 open.Push(c);
             }
-            else if (c is ')' or ']' or '}')
+            else if (c is not (')' or ']' or '}'))
+            {
+                visitCode?.Invoke(i);
+            }
+            else
             {
                 char opened = open.Count > 0 ? open.Pop() : '\0';
                 if (opened == '`' && c == '}')
