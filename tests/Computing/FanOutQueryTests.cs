@@ -107,6 +107,25 @@ public sealed class FanOutQueryTests : IDisposable
     }
 
     [Fact]
+    public async Task Entries_are_filtered_counted_and_ordered_by_what_each_keeps()
+    {
+        await FillAsync();
+        _run.Define("Lines", Lines, """{"Price":{"Storage":"Yes"},"Product":{"Storage":"Yes"}}""");
+        string facet = Assert.Single(await _run.AskAsync(
+            "from index 'Lines' filter Price > 1 and Price < 6 select facet(Product, sum(Price))"));
+        Assert.Contains(
+            """[{"Range":"a","Count":4,"Name":"Price","Sum":14}]""", facet, StringComparison.Ordinal); // of 2, 3, 4 and 5
+        facet = Assert.Single(await _run.AskAsync("from index 'Lines' select facet(length(Product), max(Price))"));
+        Assert.Contains("""[{"Range":"1","Count":7,"Name":"Price","Max":7}]""", facet, StringComparison.Ordinal);
+        Assert.Equal(
+            ["orders/2", "orders/1", "orders/3"],
+            await _run.IdsAsync("from index 'Lines' where Product = 'a' order by length(Product), Price as long desc"));
+        Assert.Equal(
+            ["orders/1", "orders/3"],
+            await _run.IdsAsync("from index 'Lines' order by length(Product), Price as long filter Price < 3"));
+    }
+
+    [Fact]
     public async Task Documents_remembered_are_limited()
     {
         using var run = new IndexRunner(new DatabaseOptions { MaxDistinctResults = 2 });

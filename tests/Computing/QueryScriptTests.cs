@@ -58,6 +58,14 @@ public sealed class QueryScriptTests : IAsyncLifetime
             + "select o.Freight",
         """[{"Freight":8.50},{"Freight":9.50}]""")]
     [InlineData(
+        "declare function rank(o, by) { return o.Lines[0].N % by; } from Orders as o where o.Freight < 4 order by rank(o, 2) desc, "
+            + "rank(o, 3) desc select o.Freight",
+        """[{"Freight":1.50},{"Freight":3.50},{"Freight":2.50},{"Freight":0.50}]""")]
+    [InlineData(
+        "declare function rank(o) { return -o.Freight; } from Orders as o where o.Freight < 2 order by rank(o) filter rank(o) < -0.7 "
+            + "select { R: rank(o) }",
+        """[{"R":-1.5}]""")]
+    [InlineData(
         "declare function f(o) { return o.Freight > 8; } from Orders as o filter f(o) select o.Freight",
         """[{"Freight":8.50},{"Freight":9.50}]""")]
     [InlineData(
@@ -116,6 +124,45 @@ public sealed class QueryScriptTests : IAsyncLifetime
         if (text.Contains("distinct", StringComparison.Ordinal))
             rows.Sort(StringComparer.Ordinal);
         Assert.Equal(expected, $"[{string.Join(',', rows)}]");
+    }
+
+    [Theory]
+    [InlineData("from Orders as o select { F: o.Fright, C: o.Company }", "Fright")]
+    [InlineData("from Orders select { F: this.Fright ?? this.Freight }", "Fright")]
+    [InlineData("from Orders as o load o.Company as c select { F: o.Freight, N: c.Nmae }", null)]
+    [InlineData("from Orders as o select { F: o.Freight, L: o.Lines.map(o => o.Q) }", null)]
+    public async Task Members_that_no_document_has_are_named(string query, string? field)
+    {
+        using QueryResults results = await _database.QueryAsync(new QueryRequest { Text = query }, Cancel);
+        if (field is null)
+            Assert.Empty(results.Warnings);
+        else
+            Assert.Equal(
+                $"No document of 'Orders' has a field '{field}'. Did you mean 'Freight'?", Assert.Single(results.Warnings));
+    }
+
+    [Fact]
+    public async Task Values_of_declared_functions_are_counted()
+    {
+        using QueryResults results = await _database.QueryAsync(
+            new QueryRequest
+            {
+                Text = "declare function rank(o) { return o.Lines[0].N % 3; } from Orders as o where o.Freight > 1 "
+                    + "select facet(rank(o), max(o.Freight)), facet(rank(o)) as Again",
+                WaitForNonStaleResults = true
+            }, Cancel);
+        var rows = new List<string>();
+        while (results.MoveNext())
+        {
+            var row = new ArrayBufferWriter<byte>();
+            results.WriteCurrent(row);
+            rows.Add(Encoding.UTF8.GetString(row.WrittenSpan));
+        }
+
+        Assert.StartsWith(
+            """{"Name":"rank","Values":[{"Range":"0","Count":3,"Name":"Freight","Max":9.5},{"Range":"1","Count":3,"Name":"Freight","Max":7.5},""",
+            rows[0], StringComparison.Ordinal);
+        Assert.StartsWith("""{"Name":"Again","Values":[{"Range":"0","Count":3},""", rows[1], StringComparison.Ordinal);
     }
 
     [Theory]
@@ -203,7 +250,7 @@ public sealed class QueryScriptTests : IAsyncLifetime
     [InlineData("from Orders filter search(Tags, 'x')", 1, "asked of an index")]
     [InlineData("from Orders filter_limit 5", 1, "no 'filter'")]
     [InlineData("from Orders as o where search(o.A, 'x') or counter(o, 'Likes') > 3", 1, "filter counter(u, 'Likes') > 3")]
-    [InlineData("from Orders as o\norder by counter(o, 'Likes') as long", 2, "index over them")]
+    [InlineData("from Orders as o\norder by timeseries(o, 'Heart') as long", 2, "index over them")]
     [InlineData("from Orders as o where timeseries(o, 'Heart') > 3", 1, "timeSeries.map(")]
     [InlineData("from Orders update { this.a = 1 }", 1, "patches by query")]
     [InlineData("declare function f(o) { return 1; }\nfrom Orders as o where search(o.A, 'x') or f(o)", 2, "function of this query")]

@@ -48,9 +48,20 @@ internal static class GroupedDocuments
 
             PlanNode? plan = documents.Plan;
             snapshot = documents.TakeSnapshot();
-            FoundResults found = Find(context, groups, snapshot, documents.IndexName, cancellationToken);
+            IndexSearcher searcher = groups.Finish(cancellationToken);
+            DatabaseSnapshot read = snapshot;
+            (QueryContext examined, PlanNode? examination) = ExaminedHits.Find(
+                context, searcher, tail: null, read,
+                hits => new GroupSource(documents.IndexName, searcher, hits, read, isScored: false, null, groups.Dispose)
+                {
+                    IsBorrowing = true
+                },
+                cancellationToken);
+            FoundResults found = Find(examined, searcher, groups, snapshot, documents.IndexName, cancellationToken);
+            if (examination is not null)
+                found = found with { Plan = found.Plan?.Over(examination) };
             context.Phases?.End("Groups");
-            return new QueryResults(context, found with
+            return new QueryResults(examined, found with
             {
                 Answer = documents.Answer,
                 Warnings = WarningsOf(documents, groups),
@@ -71,11 +82,10 @@ internal static class GroupedDocuments
     }
 
     private static FoundResults Find(
-        QueryContext context, GroupsInMemory groups, DatabaseSnapshot snapshot, string index,
+        QueryContext context, IndexSearcher searcher, GroupsInMemory groups, DatabaseSnapshot snapshot, string index,
         CancellationToken cancellationToken)
     {
         BoundQuery query = context.Query;
-        IndexSearcher searcher = groups.Finish(cancellationToken);
         if (query.Suggestions.Count > 0)
         {
             IReadOnlyList<SuggestionResult> suggestions = SuggestionRows.Find(

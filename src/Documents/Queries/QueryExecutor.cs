@@ -428,11 +428,16 @@ internal sealed class QueryExecutor(
             var state = new IndexAnswer(
                 index, isStale, isWhole, mayMissHits, searcher.LastEtag, index.Progress.LastBatch,
                 IsOff: isStale && !indexes.Control.Switch(index.Name).IsOn);
-            FoundResults found = context.Query.IsComputed
-                ? Compute(searcher, tail, state, snapshot, context, cancellationToken)
-                : FindDocuments(searcher, tail, state, snapshot, context, ref hits, cancellationToken);
+            (QueryContext examined, PlanNode? plan) = ExaminedHits.Find(
+                context, searcher, tail, snapshot,
+                all => SourceOf(all, searcher, tail, state, snapshot, context.Query, isBorrowing: true), cancellationToken);
+            FoundResults found = examined.Query.IsComputed
+                ? Compute(searcher, tail, state, snapshot, examined, cancellationToken)
+                : FindDocuments(searcher, tail, state, snapshot, examined, ref hits, cancellationToken);
+            if (plan is not null)
+                found = found with { Plan = found.Plan?.Over(plan) };
             context.Phases?.End("Query");
-            return new QueryResults(context, found);
+            return new QueryResults(examined, found);
         }
         catch (Exception error)
         {
@@ -468,10 +473,7 @@ internal sealed class QueryExecutor(
             : null;
         if (hits.MissingCompound is { } missing)
             index.WantCompound(missing);
-        ResultSource source = index.Definition.KeepsObjects
-            ? new GroupSource(index.Name, searcher, hits, snapshot, query.IsScored, tail, index.Release)
-            : new IndexSource(
-                index, searcher, hits, snapshot, query.IsScored, state.MayMissHits, query.Sort.Count == 0, tail, further);
+        ResultSource source = SourceOf(hits, searcher, tail, state, snapshot, query, isBorrowing: false, further);
         return new FoundResults(snapshot, source, index.Name)
         {
             Answer = state,
@@ -484,6 +486,19 @@ internal sealed class QueryExecutor(
             LeftToSkip = page.LeftToSkip,
         };
     }
+
+    private static ResultSource SourceOf(
+        SearchResults hits, IndexSearcher searcher, IndexTail? tail, IndexAnswer state, DatabaseSnapshot snapshot,
+        BoundQuery query, bool isBorrowing, FurtherHits? further = null) => state.Index.Definition.KeepsObjects
+        ? new GroupSource(state.Index.Name, searcher, hits, snapshot, query.IsScored, tail, state.Index.Release)
+        {
+            IsBorrowing = isBorrowing
+        }
+        : new IndexSource(
+            state.Index, searcher, hits, snapshot, query.IsScored, state.MayMissHits, query.Sort.Count == 0, tail, further)
+        {
+            IsBorrowing = isBorrowing
+        };
 
     private static SearchResults Search(
         IndexSearcher searcher, IndexTail? tail, SearchRequest request, QueryOptions? options,
@@ -523,10 +538,7 @@ internal sealed class QueryExecutor(
             };
         }
 
-        (IndexQuery condition, PlanNode? examined) = query.Filters
-            ? ExaminedHits.Find(context, state, searcher, tail, snapshot, cancellationToken)
-            : (query.Condition, null);
-        var request = new FacetRequest(condition, [.. query.Facets.Select(facet => facet.Query)]);
+        var request = new FacetRequest(query.Condition, [.. query.Facets.Select(facet => facet.Query)]);
         FacetResults facets = tail is null
             ? searcher.Facets(request, RequestedPage.OptionsOf(context), cancellationToken)
             : searcher.Facets(request, tail, RequestedPage.OptionsOf(context), cancellationToken);
@@ -535,7 +547,7 @@ internal sealed class QueryExecutor(
         return new FoundResults(snapshot, new ComputedSource(searcher, index.Release), index.Name)
         {
             ComputedRows = rows,
-            Plan = examined is null ? facets.Plan : facets.Plan?.Over(examined),
+            Plan = facets.Plan,
             Counters = facets.Counters,
             Answer = state,
             Warnings = warnings,

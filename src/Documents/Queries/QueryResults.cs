@@ -144,8 +144,9 @@ public sealed class QueryResults : IDisposable
     /// complete, and about conditions for which documents are examined one by one.
     /// </summary>
     [field: MaybeNull]
-    public IReadOnlyList<string> Warnings =>
-        field ??= _context.Query.Warning is { } warning ? [.. _found.Warnings, warning] : _found.Warnings;
+    public IReadOnlyList<string> Warnings => field ??= _context.Query is { Warning: null, ExaminedWarning: null }
+        ? _found.Warnings
+        : [.. _found.Warnings, .. ((string?[])[_context.Query.Warning, _context.Query.ExaminedWarning]).OfType<string>()];
 
     /// <summary>
     /// The work done to find the results; deterministic for a query on the same index. Zero if no index was used, unless the plan

@@ -24,7 +24,9 @@ internal static class QueryWarnings
         IndexSearcher searcher, IndexTail? tail, IndexAnswer state, DatabaseSnapshot snapshot, QueryContext context,
         FieldSightings sightings)
     {
-        IReadOnlyList<string> ofPaths = OfPaths(context.Query, snapshot, sightings);
+        IReadOnlyList<string> ofPaths = context.Query.IndexName is null
+            ? OfPaths(context.Query, context.Query.Collection, snapshot, sightings)
+            : OfPaths(context.Query, state.Index.Collection, snapshot, sightings, state.Index.Definition);
         IReadOnlyList<string> ofFields = state.IsStale
             ? OfProgress(state, searcher, snapshot)
             : state.MayMissHits || tail is not null ? [] : OfFields(context.Query, state.Index, searcher, snapshot);
@@ -38,16 +40,17 @@ internal static class QueryWarnings
     public static IReadOnlyList<string> OfStore(BoundQuery query, DatabaseSnapshot snapshot, FieldSightings sightings) =>
         OfCollection(query.Collection, snapshot) is { Count: > 0 } ofCollection
             ? ofCollection
-            : OfPaths(query, snapshot, sightings);
+            : OfPaths(query, query.Collection, snapshot, sightings);
 
     /// <summary>
     /// Returns warnings about paths that the query names beside the fields of its index, and that no document has that was looked
     /// at.
     /// </summary>
-    private static IReadOnlyList<string> OfPaths(BoundQuery query, DatabaseSnapshot snapshot, FieldSightings sightings)
+    private static IReadOnlyList<string> OfPaths(
+        BoundQuery query, string? named, DatabaseSnapshot snapshot, FieldSightings sightings, IndexMapping? index = null)
     {
-        string? collection = query.Collection is { } named ? snapshot.Collection(named)?.Name : null;
-        if (query.Mentioned.Count == 0 || (query.Collection is not null && collection is null))
+        string? collection = named is null ? null : snapshot.Collection(named)?.Name;
+        if (query.Mentioned.Count == 0 || (named is not null && collection is null))
             return [];
         IReadOnlyList<(FieldPath Path, long Etag)> unseen = sightings.Unseen(collection, query.Mentioned, snapshot);
         if (unseen.Count == 0)
@@ -60,7 +63,9 @@ internal static class QueryWarnings
                         ? $"{whose} has a field '{one.Path.Text}'."
                         : $"{whose} that was looked at (the changes up to {one.Etag:N0} of {snapshot.LastEtag:N0}) has a field "
                             + $"'{one.Path.Text}'.")
-                    + (known.Contains(one.Path.Text) ? "" : RqlAdvice.DidYouMean(one.Path.Text, known)))];
+                    + (index?.FieldNames.Contains(one.Path.Text) == true
+                        ? $" The index '{index.Name}' does not keep its field of this name (\"Storage\": \"Yes\")."
+                        : known.Contains(one.Path.Text) ? "" : RqlAdvice.DidYouMean(one.Path.Text, known)))];
     }
 
     private static string WhoseOf(string? collection) =>

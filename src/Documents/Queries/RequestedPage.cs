@@ -131,6 +131,10 @@ internal static class RequestedPage
             throw new InvalidQueryException(
                 $"A query with 'filter'{(query.Warning is null ? "" : ", or with conditions of 'where' that no index answers,")} "
                     + "has no continuation, as hits are left out after they are found: page with limit and offset.");
+        if (query.ExaminedKeys.Count > 0)
+            throw new InvalidQueryException(
+                "A query whose order no index has ('order by' of counters, or of functions of a field of a named index) has no "
+                    + "continuation, as its results are put in order for each answer: page with limit and offset.");
         if (query.Distinct)
             throw new InvalidQueryException(
                 "A query with 'distinct' has no continuation, as equal rows are left out after they are found: page with limit "

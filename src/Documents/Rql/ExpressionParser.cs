@@ -245,6 +245,12 @@ internal sealed class ExpressionParser(RqlLexer lexer)
 
         Enter();
         lexer.Next();
+        if (RqlKeywords.Is(name.Segments[0].Name, "timeseries") && lexer.IsWord("from"))
+            throw lexer.Error(
+                name.Position,
+                "A time series gives entries and no value to compare or to sort by: declare it, and a function that takes one "
+                    + "of them: declare timeseries prices(c) { from c.Prices select last() } declare function last(c) { return "
+                    + "prices(c).Results[0]?.Last[0]; } from Companies as c order by last(c).");
         var arguments = new List<MethodArgument>();
         bool isNamed = RqlKeywords.Is(name.Segments[0].Name, "any") || RqlKeywords.Is(name.Segments[0].Name, "count");
         if (!lexer.Is(RqlTokenKind.CloseParenthesis))

@@ -26,10 +26,6 @@ internal static class RqlErrors
         return (1 + text.AsSpan(0, lineStart).Count('\n'), position - lineStart + 1);
     }
 
-    /// <summary>Returns an error for a feature that is recognized but not supported yet.</summary>
-    public static InvalidQueryException NotSupportedYet(string text, int position, string what, string? advice = null) =>
-        At(text, position, $"{what} is not supported yet.{(advice is null ? "" : " " + advice)}");
-
     /// <summary>Returns the error for a number beyond those that documents can hold.</summary>
     public static InvalidQueryException TooLarge(string text, int position) => At(text, position, "This number is too large.");
 

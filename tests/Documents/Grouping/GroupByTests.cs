@@ -97,6 +97,10 @@ public sealed class GroupByTests : IDisposable
     [InlineData(
         "from Orders group by array(Lines) where count(Lines) > 1 select count(Lines), count() as N", """{"count(Lines)":2,"N":1} {"count(Lines)":2,"N":1}""")]
     [InlineData(
+        "from Orders group by array(Lines[]) where count(Lines) > 1 select count(Lines) as c", """{"c":2} {"c":2}""")]
+    [InlineData(
+        "from Orders group by array(Lines[].Product) where Lines[].Product = 'salt' select count()", """{"Count":1}""")]
+    [InlineData(
         "from Orders group by array(Lines[]) filter count() < count(array(Lines[])) select count(Lines[]) as c", """{"c":2} {"c":2}""")]
     [InlineData("from Orders group by Lines order by count(Lines) desc select count(Lines) as c limit 1", """{"c":2}""")]
     [InlineData(

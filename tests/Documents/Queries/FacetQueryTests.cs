@@ -1,5 +1,7 @@
 using System.Buffers;
 using System.Text;
+using System.Text.Encodings.Web;
+using System.Text.Json;
 using System.Text.Json.Nodes;
 using Treepie.Indexes;
 using Treepie.Indexing.Queries;
@@ -11,6 +13,8 @@ namespace Treepie.Documents.Tests.Queries;
 /// <summary>Facets, plans, budgets, continuations and orders of one's own, as queries ask for them.</summary>
 public sealed class FacetQueryTests : IAsyncLifetime
 {
+    private static readonly JsonSerializerOptions _readable = new() { Encoder = JavaScriptEncoder.UnsafeRelaxedJsonEscaping };
+
     private readonly TemporaryDirectory _folder = new();
     private readonly Database _database;
 
@@ -138,7 +142,7 @@ public sealed class FacetQueryTests : IAsyncLifetime
             """
             {
               "Facets": [{"FieldName":"length(Make)"},{"FieldName":"length('Make')"},{"FieldName":"Price (net)"}],
-              "RangeFacets": [{"Ranges":["count(Tags) > 1"]}]
+              "RangeFacets": [{"Ranges":["count(Tags) > 1"]}, {"Ranges":["'Make'='Tatra'"]}]
             }
             """,
             "Facets");
@@ -147,6 +151,7 @@ public sealed class FacetQueryTests : IAsyncLifetime
         Assert.Equal("""[{"Range":"5","Count":3}]""", answer.Rows[1]["Values"]!.ToJsonString());
         Assert.Equal("[]", answer.Rows[2]["Values"]!.ToJsonString());
         Assert.Equal(1, (int)answer.Rows[3]["Values"]![0]!["Count"]!);
+        Assert.Equal("""[{"Range":"'Make'='Tatra'","Count":2}]""", answer.Rows[4]["Values"]!.ToJsonString(_readable));
     }
 
     [Theory]

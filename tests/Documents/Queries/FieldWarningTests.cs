@@ -70,6 +70,32 @@ public sealed class FieldWarningTests : IAsyncLifetime
     [InlineData("from @all_docs select Far, Only.Here")]
     public async Task Fields_that_some_document_has_are_not_named(string query) => Assert.Empty(await AskAsync(query));
 
+    [Theory]
+    [InlineData("from index Named select Nmae", "Nmae")]
+    [InlineData("from index Named where First = 'a' select First, Lines[].Pp", "Lines[].Pp")]
+    [InlineData("from index Named filter Nmae = 1 select First", "Nmae")]
+    [InlineData("from index Named order by year(Nmae)", "Nmae")]
+    [InlineData("from index Named as n load n.Rfe as r select r.X", "Rfe")]
+    [InlineData("from index Named select First, Second, Name, Only.Here, 'Ship To', Lines[].P, id()", null)]
+    [InlineData("from index Named where First = 'a' filter Second != 1 and Ref != null include Ref", null)]
+    public async Task Of_a_named_index_paths_that_are_no_fields_of_it_are_named(string query, string? field)
+    {
+        _database.Indexes.Put(new()
+        {
+            Name = "Named",
+            Collections = ["Docs"],
+            Fields = [new() { Name = "First", Path = "Name" }, new() { Name = "Second", Path = "Ref", Stored = true }],
+        });
+        IReadOnlyList<string> warnings = await AskAsync(query);
+        if (field is null)
+            Assert.Empty(warnings);
+        else
+            Assert.StartsWith(
+                $"No document of 'Docs' has a field '{field}'.",
+                Assert.Single(warnings, static one => !one.StartsWith("No index", StringComparison.Ordinal)),
+                StringComparison.Ordinal);
+    }
+
     [Fact]
     public async Task A_name_that_was_meant_is_asked_for() => Assert.Equal(
         "No document of 'Docs' has a field 'Nmae'. Did you mean 'Name'?",

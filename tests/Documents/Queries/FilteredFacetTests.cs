@@ -58,7 +58,7 @@ public sealed class FilteredFacetTests : IAsyncLifetime
     }
 
     [Fact]
-    public async Task Entries_that_documents_do_not_name_are_refused()
+    public async Task Fields_of_a_named_index_are_filtered()
     {
         _database.Indexes.Put(new IndexDefinition
         {
@@ -70,9 +70,32 @@ public sealed class FilteredFacetTests : IAsyncLifetime
         Answer documents = await _database.AskAsync("from index Named filter First < M");
         Assert.NotEmpty(documents.Rows);
         Assert.Equal(documents.Rows.Count, Values(facets.Rows[0]).Sum(static value => (int)value["Count"]!));
-        InvalidQueryException refused = await Assert.ThrowsAsync<InvalidQueryException>(
-            () => _database.AskAsync("from Things group by Kind filter count() > 3 select facet(Kind)"));
-        Assert.Contains("facets of groups", refused.Message, StringComparison.Ordinal);
+    }
+
+    [Theory]
+    [InlineData("from Things group by Kind, Lines[].Q")]
+    [InlineData("from Things (N > 5) group by Kind, Lines[].Q")]
+    public async Task Groups_are_filtered(string source)
+    {
+        foreach (string condition in (string[])["filter count() > 1 and Kind != 'k0'", "where Kind != 'k0' filter sum(N) > 60"])
+        {
+            Answer groups = await _database.AskAsync($"{source} {condition} select Kind, count() as C, max(N) as M");
+            Assert.NotEmpty(groups.Rows);
+            Answer facets = await _database.AskAsync(
+                $"{source} {condition} select facet(Kind, sum(count()), max(N)), facet(Lines[].Q < 3, Lines[].Q >= 3)");
+            Assert.Equal(
+                groups.Rows.GroupBy(static row => (string)row["Kind"]!).OrderBy(static kind => kind.Key, StringComparer.Ordinal)
+                    .Select(static kind => $"{kind.Key} {kind.Count()} {kind.Sum(static row => (int)row["C"]!)}"),
+                Values(facets.Rows[0]).Where(static value => (string?)value["Name"] == "count()").Select(static value => $"{value["Range"]} {value["Count"]} {value["Sum"]}"));
+            Assert.Equal(
+                groups.Rows.Max(static row => (int)row["M"]!),
+                Values(facets.Rows[0]).Where(static value => (string?)value["Name"] == "max(N)")
+                    .Max(static value => (int)value["Max"]!));
+            Assert.Equal(
+                ("Lines[].Q", "Lines[].Q < 3"),
+                ((string?)facets.Rows[1]["Name"], (string?)Values(facets.Rows[1]).First()["Range"]));
+            Assert.Equal(groups.Rows.Count, Values(facets.Rows[1]).Sum(static value => (int)value["Count"]!));
+        }
     }
 
     private static IEnumerable<JsonNode> Values(JsonObject facet) => facet["Values"]!.AsArray().Select(static value => value!);

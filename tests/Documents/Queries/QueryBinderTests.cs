@@ -128,7 +128,7 @@ public sealed class QueryBinderTests
     [InlineData("from X as x where x = 1", 1, 19, "whole document")]
     [InlineData("from X where 'a..b' = 1", 1, 14, "is not a path")]
     [InlineData("declare function f(x) { return true; } from X as x filter f(x)", 1, 59, "an engine that compiles them")]
-    [InlineData("from X filter a = 1 select suggest(b, 'x')", 1, 17, "come of an index")]
+    [InlineData("from X filter a = 1 select suggest(b, 'x')", 1, 17, "leave out 'filter'")]
     [InlineData("from X limit 1 filter_limit 3", 1, 29, "there is no 'filter'")]
     [InlineData("from X update { }", 1, 15, "patches by query")]
     [InlineData("declare function f() { } from X select f()", 1, 18, "an engine that compiles them")]

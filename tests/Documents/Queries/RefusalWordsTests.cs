@@ -99,11 +99,23 @@ public sealed class RefusalWordsTests : IAsyncLifetime
     [InlineData("from Docs as d where »c.Name = 'x' load d.Ref as c", "is of a document that 'load' brings")]
     [InlineData("from Docs as d where d.Age > 1 or exact(»c.Name = 'x') load d.Ref as c select d.Age", "behind 'filter'")]
     [InlineData("from Docs as d where search(»c.Name, 'x') load d.Ref as c", "where x.c.Name")]
-    [InlineData("from Docs as d order by »c.Name load d.Ref as c", "(LoadDocument)")]
-    [InlineData("from Docs as d load d.Ref as c select facet(»c.Name)", "is of a document that 'load' brings")]
+    [InlineData("from Docs as d where »id(c) = 'x' load d.Ref as c", "Compare the field that has the id")]
+    [InlineData("from Docs as d load d.Ref as c select facet(sum(»c.Name))", "is of a document that 'load' brings")]
     [InlineData("from Docs group by array(Tags) where »count(Age) > 1", "of a key it counts the elements")]
-    [InlineData("from Docs group by »year(At)", "By what is computed an index groups")]
-    [InlineData("declare function k(x) { return x; } from Docs group by »k(Name)", "By what is computed an index groups")]
+    [InlineData("from Docs group by »year(At)", "To group by a computed value, define an index")]
+    [InlineData("declare function k(x) { return x; } from Docs group by »k(Name)", "To group by a computed value, define an index")]
+    [InlineData("from Docs where »length() = 1", "'length()' takes a field or the id: length(Name).")]
+    [InlineData("from Docs where lucene(»length(Name), 'x')", "without words, places and vectors to search")]
+    [InlineData("from Docs where »cmpxchg('x')", "is a value and no condition")]
+    [InlineData("from Docs order by »suggest(Name)", "'suggest()' cannot stand in 'order by'.")]
+    [InlineData("from Docs select »search(Name, 'x')", "'search()' cannot stand where a value is expected.")]
+    [InlineData("from Docs include »search(Name, 'x')", "'search()' cannot stand in 'include'.")]
+    [InlineData("from Docs where »score() = 1", "'score()' cannot stand where a field is expected.")]
+    [InlineData("from Docs as d where »d = 1", "'d' is the whole document, and a field is expected here: d.Name.")]
+    [InlineData("from Docs where vector.search(»embedding.text(Name), 'x')", "which is not part of the engine")]
+    [InlineData("from Docs filter Age »> 1 select suggest(Name, 'x')", "leave out 'filter'")]
+    [InlineData("from Docs filter_limit »1", "there is no 'filter'")]
+    [InlineData("from Docs order by »timeseries(from Prices select last())", "A time series gives entries and no value")]
     [InlineData("from Docs where Name = 'x' and »true = Flag", "The sides are swapped: a field stands left of '='")]
     [InlineData("from Docs where »null = Name", "Write 'Name = null'.")]
     [InlineData("from Docs filter »false != Flag", "Write 'Flag != false'.")]
@@ -127,6 +139,14 @@ public sealed class RefusalWordsTests : IAsyncLifetime
             static request => request with { IgnoresUpdate = true });
         Assert.StartsWith("'c.Name' is of a document that 'load' brings", error.Message, StringComparison.Ordinal);
         Assert.Equal((1, 22), (error.Line, error.Column));
+    }
+
+    [Fact]
+    public async Task Patches_by_query_say_why_a_condition_is_refused_before_its_limit()
+    {
+        InvalidQueryException error = await RefusalAsync(
+            "from Docs where counter('Likes') > 3 filter_limit 5", static request => request with { ExaminesDocuments = false });
+        Assert.StartsWith("Counters and time series are no fields of documents", error.Message, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -45,6 +45,10 @@ public sealed class UtcTests : IDisposable
     [InlineData("exact(utc(At) = '2024-03-01T00:00:00Z')", "1,4,6,10")]
     [InlineData("exact(utc(At) in ('2024-03-02T00:00:00Z', '2024-03-01T01:00:00+02:00'))", "2,5")]
     [InlineData("exact(startsWith(utc(At), '2024-03-01T00')) and exact(regex(utc(At), '^2024-03-01T00:00'))", "1,4,6,10")]
+    [InlineData("startsWith(utc(At), '2024-03-01t00') and exact(startsWith(utc(At), '2024-03-01t00'))", "1,3,4,6,10")]
+    [InlineData("regex(utc(At), '^2024-03-01t00:00') and exact(regex(utc(At), '^2024-03-01t00:00'))", "1,4,6,10")]
+    [InlineData("utc(At) > '2024-03-01t' and exact(utc(At) > '2024-03-01t')", "1,3,4,5,6,10")]
+    [InlineData("utc(At) between '2024-03-01t' and '2024-03-01u'", "1,3,4,6,10")]
     [InlineData("utc(At) = '2024-03-01T00:00:00Z' and At = '2024-03-01T00:00:00.0000000'", "4")]
     public async Task Moments_are_compared_whatever_their_offset(string condition, string expected)
     {
@@ -74,7 +78,7 @@ public sealed class UtcTests : IDisposable
     }
 
     [Theory]
-    [InlineData("from Times where search(utc(At), '2024')", "without 'search()'")]
+    [InlineData("from Times where search(utc(At), '2024')", "without words, places and vectors")]
     [InlineData("from index 'Times/ByAt' where utc(At) = '2024-03-01'", "compute the moment in the map")]
     public async Task Where_there_are_no_moments_they_are_refused(string query, string reason)
     {

@@ -9,7 +9,14 @@ namespace Treepie.Queries.Binding;
 /// form one value of the result.</param>
 /// <param name="IsMoments">Whether its terms are moments, whose letters are capitals.</param>
 internal sealed record BoundFacet(
-    string Name, FacetQuery Query, IReadOnlyList<FacetSums> Sums, bool IsMoments = false);
+    string Name, FacetQuery Query, IReadOnlyList<FacetSums> Sums, bool IsMoments = false)
+{
+    /// <summary>What is read of each hit before it is counted; null if the index has it.</summary>
+    public ExaminedFacet? Examined { get; init; }
+
+    /// <summary>The terms after the page, if they are known before the index counts; otherwise null.</summary>
+    public RemainingTerms? Remaining { get; init; }
+}
 
 /// <summary>The aggregates of one field.</summary>
 /// <param name="Field">The field's name in the index schema.</param>

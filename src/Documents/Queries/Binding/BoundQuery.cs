@@ -53,6 +53,22 @@ internal sealed record BoundQuery
 
     public IReadOnlyList<SortKey> Sort { get; init; } = [];
 
+    /// <summary>
+    /// The keys of the order whose values no index has. In <see cref="Sort"/> they are of the kind <see cref="SortKind.Given"/>,
+    /// and have no values until results are examined.
+    /// </summary>
+    public IReadOnlyList<ExaminedKey> ExaminedKeys { get; init; } = [];
+
+    /// <summary>The script that computes values of <see cref="ExaminedKeys"/> and of facets, or null.</summary>
+    public QueryScript? ExaminedScript { get; init; }
+
+    /// <summary>
+    /// Whether each hit is examined before hits are ordered or counted: for values that no index has, or for a filter before
+    /// facets.
+    /// </summary>
+    public bool ExaminesHits => ExaminedKeys.Count > 0
+        || (Facets.Count > 0 && (Filters || Facets.Any(static facet => facet.Examined is not null)));
+
     /// <summary>Whether results have a score.</summary>
     public bool IsScored { get; init; }
 
@@ -83,6 +99,9 @@ internal sealed record BoundQuery
 
     /// <summary>A warning about conditions that no index answers; null if there are none.</summary>
     public string? Warning { get; init; }
+
+    /// <summary>A warning about values of an order or a facet that no index has; null if there are none.</summary>
+    public string? ExaminedWarning { get; init; }
 
     /// <summary>The maximum number of documents that <c>filter</c> examines.</summary>
     public long FilterLimit { get; init; } = long.MaxValue;

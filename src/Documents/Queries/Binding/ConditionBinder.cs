@@ -19,10 +19,6 @@ namespace Treepie.Queries.Binding;
 internal sealed class ConditionBinder(
     RqlQuery query, QueryParameters parameters, FieldBinder fields, Func<string, byte[]?> loadDocument)
 {
-    /// <summary>Methods that are recognized but not supported yet.</summary>
-    private static readonly string[] _knownMethods =
-        ["cmpxchg"];
-
     /// <summary>The maximum number of conditions in a query: each takes a few kilobytes while it runs.</summary>
     public const int MaxConditions = 16 * 1024;
 
@@ -249,8 +245,10 @@ internal sealed class ConditionBinder(
         if (fields.IsId(method))
             throw RqlErrors.At(
                 query.Text, method.Position, "'id()' alone is no condition: compare it, for instance id() = 'users/1'.");
-        if (_knownMethods.Contains(method.Name, StringComparer.OrdinalIgnoreCase))
-            throw RqlErrors.NotSupportedYet(query.Text, method.Position, $"'{method.Name}()'");
+        if (method.Is("cmpxchg"))
+            throw RqlErrors.At(
+                query.Text, method.Position,
+                "'cmpxchg()' is a value and no condition: compare a field with it, for instance Email = cmpxchg('emails/a').");
 
         if (query.Declares(method))
             fields.Field(method, kind); // says where it may stand

@@ -31,22 +31,13 @@ internal static class ExaminedConditions
     public static bool Suggests(RqlQuery query) =>
         query.Select is { } select && select.Items.Any(static item => SuggestionBinder.IsSuggestion(item.Value));
 
-    /// <summary>
-    /// Whether results are computed of an index in which what a filter lets pass cannot be found again: suggestions, which are of
-    /// all documents, and facets of entries that documents do not name.
-    /// </summary>
-    public static bool IsUnfiltered(RqlQuery query, IndexMapping? index) => ReturnsCounts(query)
-        && (index is { KeepsObjects: true }
-            || (index is { Map.IsSingle: false } && index.StoredFields.Any(static field => field.IsStored))
-            || Suggests(query));
-
     /// <summary>Returns the query with these conditions in FILTER, and a warning about them; null if there are none.</summary>
     /// <param name="query">The query.</param>
     /// <param name="index">The named index of the query, or null.</param>
     /// <exception cref="InvalidQueryException">The conditions cannot be moved.</exception>
     public static (RqlQuery Query, string? Warning) Divide(RqlQuery query, IndexMapping? index)
     {
-        if (IsUnfiltered(query, index))
+        if (Suggests(query))
             return (query, null);
 
         List<Expression> answered = [], examined = [];
@@ -64,7 +55,7 @@ internal static class ExaminedConditions
 
         if (index is StaticIndexMapping { KeepsObjects: false } named)
             foreach (Expression term in examined)
-                RequireKnown(query, term, named, []);
+                RequireKnown(query, term, named);
         return (
             query with
             {
@@ -76,8 +67,13 @@ internal static class ExaminedConditions
                 + "its field.");
     }
 
+    /// <summary>Requires that documents have the fields of a named index in an expression, or that it keeps them.</summary>
+    /// <exception cref="InvalidQueryException">They may not.</exception>
+    public static void RequireKnown(RqlQuery query, Expression expression, StaticIndexMapping index) =>
+        RequireKnown(query, expression, index, []);
+
     /// <summary>Returns what it is that no index answers; null if an index may.</summary>
-    private static string? ReasonOf(RqlQuery query, IndexMapping? index, Expression condition) => condition switch
+    public static string? ReasonOf(RqlQuery query, IndexMapping? index, Expression condition) => condition switch
     {
         CompareExpression compare => Unanswered(query, index, compare.Left)
             ?? Computed(query, compare.Right)
@@ -109,7 +105,7 @@ internal static class ExaminedConditions
     private static string? Unanswered(RqlQuery query, IndexMapping? index, Expression operand) =>
         UtcTexts.Is(operand) || (index is not StaticIndexMapping && ComputedOperand.Of(query, operand) is not null)
             ? null
-            : Computed(query, operand);
+            : operand is MethodExpression method && method.Is("cmpxchg") ? "'cmpxchg()'" : Computed(query, operand);
 
     private static string? Computed(RqlQuery query, Expression operand) => operand switch
     {

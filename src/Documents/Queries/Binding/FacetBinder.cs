@@ -14,7 +14,7 @@ namespace Treepie.Queries.Binding;
 /// </summary>
 internal sealed class FacetBinder(
     RqlQuery query, QueryParameters parameters, FieldBinder fields, ConditionBinder conditions,
-    Func<string, byte[]?> loadDocument)
+    Func<string, byte[]?> loadDocument, ExaminedValues? examined)
 {
     /// <summary>The maximum number of facets in a query, and of ranges in a facet.</summary>
     public const int MaxFacets = 1_024;
@@ -26,6 +26,9 @@ internal sealed class FacetBinder(
 
     /// <summary>Whether a method of SELECT is a facet.</summary>
     public static bool IsFacet(Expression expression) => expression is MethodExpression method && method.Is("facet");
+
+    /// <summary>Whether a method of a facet is an aggregate of a field.</summary>
+    public static bool IsSum(MethodExpression method) => KindOf(method.Name) != FacetSumKinds.None;
 
     /// <summary>Binds the facets of SELECT; empty if there are none.</summary>
     /// <exception cref="InvalidQueryException">Facets are mixed with other items, or are malformed.</exception>
@@ -74,7 +77,7 @@ internal sealed class FacetBinder(
 
         var sums = new List<FacetSums>();
         int own = arguments.Count;
-        while (own > 0 && arguments[own - 1] is MethodExpression sum && KindOf(sum.Name) != FacetSumKinds.None)
+        while (own > 0 && arguments[own - 1] is MethodExpression sum && IsSum(sum))
             own--;
         foreach (Expression sum in arguments.Skip(own))
             AddSum(sums, (MethodExpression)sum, method.Arguments.First(argument => ReferenceEquals(argument.Value, sum)).Alias);
@@ -84,34 +87,84 @@ internal sealed class FacetBinder(
     private BoundFacet BindOwn(
         List<Expression> own, string? alias, List<FacetSums> sums, JsonElement options, MethodExpression method)
     {
-        string[] summed = [.. sums.Select(sum => sum.Field)];
         if (own.Count == 0)
             return OfAllResults(alias, sums);
-        bool isField = own is [PathExpression or LiteralExpression { Kind: LiteralKind.String }];
-        if (isField || (own is [MethodExpression only] && (fields.IsId(only) || ComputedOperand.Of(query, only) is not null)))
-        {
-            AutoIndexField field = fields.Field(own[0], AutoIndexFieldKind.Value);
-            var terms = new FacetQuery { Field = field.SchemaName, Aggregates = summed };
-            return new BoundFacet(
-                alias ?? fields.NameOf(own[0]), WithOptions(terms, options, method.Position), sums, IsMoments(field));
-        }
+        if (own is [{ } only] && TryBindTerms(only, alias, sums, options, method.Position) is { } terms)
+            return terms;
 
-        var ranges = new List<FacetRange>();
         foreach (Expression range in own)
-        {
             if (range is not (CompareExpression or BetweenExpression or AndExpression or InExpression))
                 throw FunctionNames.Unknown(query, range) ?? RqlErrors.At(
                     query.Text, range.Position,
                     "Expected a condition over a field, as in facet(Price < 10, Price between 10 and 20), or sum(), min(), "
                         + "max(), avg() of a field.");
-            ranges.Add(new FacetRange(TextOf(range), conditions.Bind(range)));
-        }
 
         RequireOneField(own, position: null);
-        string? name = FieldOf(own[0]);
-
-        return new BoundFacet(alias ?? name ?? "", new FacetQuery { Ranges = ranges, Aggregates = summed }, sums);
+        return BindRanges(own, alias, sums);
     }
+
+    /// <summary>Binds a facet of terms. Returns null if the expression is no field and no value.</summary>
+    private BoundFacet? TryBindTerms(Expression of, string? name, List<FacetSums> sums, JsonElement options, int position)
+    {
+        FacetQuery terms = WithOptions(new FacetQuery { Aggregates = [.. sums.Select(sum => sum.Field)] }, options, position);
+        bool isField = of is PathExpression or LiteralExpression { Kind: LiteralKind.String };
+        if ((isField || of is MethodExpression) && examined?.TryBind(of, name) is { } value)
+            return new BoundFacet(
+                name ?? (of is MethodExpression call && query.Declares(call) ? call.Name : value.Name), terms, sums,
+                UtcTexts.Is(of))
+            {
+                Examined = new ExaminedFacet(value, [])
+            };
+        if (!isField && !(of is MethodExpression method && (fields.IsId(method) || ComputedOperand.Of(query, of) is not null)))
+            return null;
+        AutoIndexField field = fields.Field(of, AutoIndexFieldKind.Value);
+        return new BoundFacet(
+            name ?? fields.NameOf(of), terms with { Field = field.SchemaName }, sums, field.Kind == AutoIndexFieldKind.Utc);
+    }
+
+    /// <summary>
+    /// Binds a facet of ranges. Conditions that the index does not answer are examined, and so are those beside them.
+    /// </summary>
+    /// <param name="ranges">The conditions.</param>
+    /// <param name="name">The name of the facet, or null.</param>
+    /// <param name="sums">The aggregates.</param>
+    /// <param name="texts">The names of the ranges; null for their conditions.</param>
+    private BoundFacet BindRanges(
+        IReadOnlyList<Expression> ranges, string? name, List<FacetSums> sums, string[]? texts = null)
+    {
+        bool isExamined = examined is not null && ranges.Any(IsExamined);
+        var facet = new BoundFacet(
+            name ?? (ranges.Count > 0 ? FieldOf(ranges[0]) : null) ?? "",
+            new FacetQuery
+            {
+                Ranges = [
+                    .. ranges.Select((range, i) => new FacetRange(
+                        texts?[i] ?? TextOf(range), isExamined ? new MatchNoneQuery() : conditions.Bind(range)))],
+                Aggregates = [.. sums.Select(sum => sum.Field)],
+            },
+            sums);
+        return isExamined
+            ? facet with { Examined = new ExaminedFacet(null, [.. ranges.Select(Filter)]) }
+            : facet;
+    }
+
+    /// <summary>Whether a range compares what the index does not have with values.</summary>
+    private bool IsExamined(Expression range) => range switch
+    {
+        CompareExpression compare => examined?.TryBind(compare.Left, "range") is not null,
+        BetweenExpression between => examined?.TryBind(between.Operand, "range") is not null,
+        InExpression list => examined?.TryBind(list.Operand, "range") is not null,
+        AndExpression all => all.Clauses.Any(IsExamined),
+        _ => false,
+    };
+
+    private DocumentFilter Filter(Expression range) =>
+        !FilterNeeds.Script(query, range) && DocumentFilter.Of(query, range, parameters.Element) is { } filter
+            ? filter
+            : throw RqlErrors.At(
+                query.Text, range.Position,
+                "The ranges of a facet are of fields and of functions of fields. Of counters, loaded documents and functions of "
+                    + "the query, count the values: facet(counter('Likes')).");
 
     /// <summary>Checks that all ranges of a facet are on the same field, because the facet is named after it.</summary>
     /// <param name="ranges">The ranges.</param>
@@ -275,38 +328,24 @@ internal sealed class FacetBinder(
                 continue;
             }
 
-            AutoIndexField field = fields.Field(OperandOf(name, position), AutoIndexFieldKind.Value);
-            var terms = new FacetQuery { Field = field.SchemaName, Aggregates = [.. sums.Select(sum => sum.Field)] };
-            Add(
-                new BoundFacet(
-                    TextIn(facet, "DisplayFieldName") ?? name, WithOptions(terms, Member(facet, "Options"), position), sums,
-                    IsMoments(field)),
-                position);
+            string shown = TextIn(facet, "DisplayFieldName") ?? name;
+            if (TryBindTerms(OperandOf(name, position), shown, sums, Member(facet, "Options"), position) is { } terms)
+                Add(terms, position);
         }
 
         foreach (JsonElement facet in Elements(document.RootElement, "RangeFacets"))
         {
-            Expression[] ranges = [.. Elements(facet, "Ranges").Select(range => ParseRange(range, id, position))];
+            JsonElement[] given = Elements(facet, "Ranges");
+            Expression[] ranges = [.. given.Select(range => ParseRange(range, id, position))];
             RequireOneField(ranges, position);
-            var bound = new BoundFacet(
-                "",
-                new FacetQuery { Ranges = [.. ranges.Select(range => new FacetRange(TextOf(range), conditions.Bind(range)))] },
-                SumsIn(facet, position));
-            Add(
-                bound with
-                {
-                    Name = TextIn(facet, "DisplayFieldName") ?? (ranges.Length > 0 ? FieldOf(ranges[0]) : null) ?? "",
-                    Query = bound.Query with { Aggregates = [.. bound.Sums.Select(sum => sum.Field)] },
-                },
-                position);
+            string[] texts = [.. given.Select(static range => range.GetString() ?? "")]; // ParseRange refused others
+            Add(BindRanges(ranges, TextIn(facet, "DisplayFieldName"), SumsIn(facet, position), texts), position);
         }
 
         if (_facets.Count == before)
             throw RqlErrors.At(
                 query.Text, position, $"The document '{id}' has no facets: expected are members 'Facets' and 'RangeFacets'.");
     }
-
-    private static bool IsMoments(AutoIndexField field) => field.Kind == AutoIndexFieldKind.Utc;
 
     /// <summary>The field of a facet, which needs no quotes, or a function of a field as in a query.</summary>
     private Expression OperandOf(string name, int position)

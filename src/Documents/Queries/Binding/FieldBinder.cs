@@ -62,7 +62,8 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
                 ? computed
                 : throw RqlErrors.At(
                     query.Text, operand.Position,
-                    $"What '{ComputedKinds.NameOf(computed)}()' gives has no words: write it without 'search()'.");
+                    $"'{ComputedKinds.NameOf(computed)}()' gives a number or a time, without words, places and vectors to "
+                        + "search: compare it with =, <, between or in.");
             if (IsId(of))
                 return Use(new AutoIndexField(AutoIndexField.Id, kind), operand.Position);
             operand = of;
@@ -81,7 +82,15 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
                 query.Text, method.Position,
                 $"'{method.Name}()' is a function of this query, for what is found: it stands in 'select' and 'filter'. "
                     + ExaminedConditions.WayOut(query)),
-            MethodExpression method => throw FunctionNames.NotHere(query, method, $"'{method.Name}()' here"),
+            MethodExpression method when FilterFunctions.Knows(method.Name) => throw RqlErrors.At(
+                query.Text, method.Position,
+                $"'{method.Name}()' takes a field or the id: {method.Name}({(method.Is("length") ? "Name" : "OrderedAt")})."),
+            MethodExpression { Arguments: [{ Value: PathExpression loaded }] } method
+                when method.Is("id") && query.LoadNames.Contains(loaded.Segments[0].Name) => throw RqlErrors.At(
+                    query.Text, method.Position,
+                    $"'id({loaded})' is of a document that 'load' brings, which an index of what 'from' names does not have. "
+                        + "Compare the field that has the id (o.Company = 'companies/1'), or write it behind 'filter'."),
+            MethodExpression method => throw FunctionNames.NotHere(query, method, "where a field is expected"),
             _ => throw RqlErrors.At(query.Text, operand.Position, "Expected a field."),
         };
         return Use(new AutoIndexField(path.Text, kind), operand.Position);
@@ -119,7 +128,7 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
     /// <summary>Returns the default name of an operand: its path without the alias.</summary>
     public string NameOf(Expression operand) => operand switch
     {
-        PathExpression expression => Path(expression).Text,
+        PathExpression expression => expression.Written ?? Path(expression).Text,
         LiteralExpression { Kind: LiteralKind.String } literal => literal.Text,
         _ when ComputedOperand.Of(query, operand) is (var kind, { } of) => $"{ComputedKinds.NameOf(kind)}({NameOf(of)})",
         _ => AutoIndexField.Id,

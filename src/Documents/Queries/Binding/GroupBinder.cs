@@ -62,9 +62,9 @@ internal sealed class GroupBinder
             MethodExpression method => throw Error(
                 method,
                 $"'{method.Name}()' is no key of 'group by': there are fields, fields of arrays (Lines[].Product), and array(…) "
-                    + "of these. By what is computed an index groups, whose map computes it: Maps [from o in docs.Orders select "
-                    + "new { Year = o.At.Year, Count = 1 }], Reduce from r in results group r by r.Year into g select new { Year "
-                    + "= g.Key, Count = g.Sum(r => r.Count) }."),
+                    + "of these. To group by a computed value, define an index whose map computes it: Maps [from o in "
+                    + "docs.Orders select new { Year = o.At.Year, Count = 1 }], Reduce from r in results group r by r.Year into "
+                    + "g select new { Year = g.Key, Count = g.Sum(r => r.Count) }."),
             _ => throw Error(key.Value, "Expected a field to group by."),
         };
         if (!_byName.TryAdd(added.Name, added))
@@ -72,7 +72,13 @@ internal sealed class GroupBinder
         if (key.Alias is { } alias && alias != added.Name && !_byName.TryAdd(alias, added))
             throw Error(key.Value, $"'{alias}' names two keys of 'group by'.");
         if (key.Value is MethodExpression { Arguments: [{ Value: var array }] })
-            _byName.TryAdd($"array({PathOf(array)})", added); // as it is written
+        {
+            string path = PathOf(array);
+            _byName.TryAdd($"array({path})", added); // as it is written
+            if (path.EndsWith("[]", StringComparison.Ordinal))
+                _byName.TryAdd($"array({path[..^2]})", added); // array(Tags) is array(Tags[])
+        }
+
         _keys.Add(added);
     }
 
@@ -131,6 +137,34 @@ internal sealed class GroupBinder
         NotExpression not => not with { Clause = OverGroups(not.Clause) },
         _ => expression,
     };
+
+    /// <summary>
+    /// Rewrites a facet. Behind what it counts, <c>sum(Freight)</c> adds up the sums of the groups, and <c>sum(count())</c> their
+    /// counts.
+    /// </summary>
+    private MethodExpression FacetOverGroups(MethodExpression facet)
+    {
+        var counted = (MethodExpression)OverGroups(facet with { Arguments = [.. facet.Arguments.Take(1)] });
+        return facet with { Arguments = [.. counted.Arguments, .. facet.Arguments.Skip(1).Select(Argument)] };
+
+        MethodArgument Argument(MethodArgument argument) => argument.Value switch
+        {
+            MethodExpression { Arguments: [{ Value: var of }] } sum when FacetBinder.IsSum(sum) => argument with
+            {
+                Value = sum with
+                {
+                    Arguments = [
+                        new MethodArgument(
+                            of is PathExpression path && KeyOf(path) is null && KindOf(sum) is not null
+                                ? OverGroups(sum)
+                                : OverGroups(of),
+                            null)]
+                },
+            },
+            var other when IsCondition(other) => argument with { Value = OverGroups(other) },
+            _ => argument,
+        };
+    }
 
     /// <summary>Rewrites what may be a member of the group, and leaves values as they are.</summary>
     private Expression ValueOverGroups(Expression expression) =>
@@ -285,7 +319,9 @@ internal sealed class GroupBinder
                 return new AliasedExpression(Member(method, array.Member), item.Alias ?? array.Name);
             case MethodExpression method when _query.Declares(method):
                 return item with { Value = CallOverGroups(method) };
-            case MethodExpression method when FacetBinder.IsFacet(method) || SuggestionBinder.IsSuggestion(method):
+            case MethodExpression method when FacetBinder.IsFacet(method):
+                return item with { Value = FacetOverGroups(method) };
+            case MethodExpression method when SuggestionBinder.IsSuggestion(method):
                 return item with { Value = OverGroups(method) };
             case MethodExpression { Arguments: [{ Value: var value, Alias: null }] } method
                 when FilterFunctions.Knows(method.Name):
@@ -324,8 +360,17 @@ internal sealed class GroupBinder
     private static string DefaultName(GroupAggregate aggregate) =>
         aggregate.Kind == GroupAggregateKind.Sum ? aggregate.Path : aggregate.Name;
 
-    private static PathExpression Member(Expression at, string member) =>
-        new(at.Position, [new PathSegment(member, [], Quoted: true)]);
+    private PathExpression Member(Expression at, string member) =>
+        new(at.Position, [new PathSegment(member, [], Quoted: true)]) { Written = WrittenAs(at) };
+
+    /// <summary>Returns a key or an aggregate as the query names it.</summary>
+    private string WrittenAs(Expression expression) => expression switch
+    {
+        PathExpression path => Text(path) ?? path.ToString(),
+        LiteralExpression literal => literal.Text,
+        MethodExpression method => $"{method.Name}({string.Join(", ", method.Arguments.Select(one => WrittenAs(one.Value)))})",
+        _ => "",
+    };
 
     private InvalidQueryException NoKey(Expression at, string name) =>
         Error(

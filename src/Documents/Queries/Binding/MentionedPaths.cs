@@ -1,13 +1,14 @@
 using System.Collections.Immutable;
 using Treepie.Indexes.Fields;
 using Treepie.Queries.Filters;
+using Treepie.Rql;
 using Treepie.Rql.Syntax;
 
 namespace Treepie.Queries.Binding;
 
 /// <summary>
-/// The paths of documents that SELECT, FILTER, LOAD and INCLUDE name, without those that need a script: whether any document has
-/// them, no index of the query tells.
+/// The paths of documents that SELECT, FILTER, LOAD and INCLUDE name, and functions in ORDER BY, without conditions that need a
+/// script, and those that are certain in the JavaScript of SELECT: whether any document has them, no index of the query tells.
 /// </summary>
 internal sealed class MentionedPaths
 {
@@ -19,11 +20,17 @@ internal sealed class MentionedPaths
     /// <summary>Returns the paths of a query over documents, each once.</summary>
     public static IReadOnlyList<FieldPath> Of(RqlQuery query)
     {
-        if (query is { Select: null, Filter: null, Load.Count: 0, Include.Count: 0 })
+        if (query is { Select: null, Filter: null, Load.Count: 0, Include.Count: 0, OrderBy.Count: 0 })
             return [];
         var paths = new MentionedPaths(query);
         foreach (AliasedExpression item in query.Select?.Items ?? [])
             paths.AddField(item.Value);
+        if (query.Select?.Script is { } script)
+            foreach (string member in ScriptMembers.Of(script.Text, query.From.Alias ?? "this"))
+                paths.AddPath(member);
+        foreach (OrderKey key in query.OrderBy)
+            if (key.Value is MethodExpression computed)
+                paths.AddField(computed);
         foreach (LoadItem load in query.Load)
             paths.AddField(load.Source);
         foreach (Expression include in query.Include)

@@ -39,11 +39,10 @@ internal sealed class OutputBinder(
             return null;
 
         var projected = new List<ProjectedField>();
-        var functions = new FunctionBinder(query, parameters, BindItem);
         var names = new HashSet<string>(StringComparer.Ordinal);
         foreach (AliasedExpression item in select.Items)
         {
-            ProjectedField field = functions.TryBind(item) ?? BindItem(item);
+            ProjectedField field = BindValue(item);
             if (!names.Add(field.Name))
                 throw RqlErrors.At(
                     query.Text, item.Value.Position,
@@ -63,6 +62,10 @@ internal sealed class OutputBinder(
     /// <summary>Binds the ids of documents to load.</summary>
     public void BindLoads() =>
         loads.Bind(load => BindItem(new AliasedExpression(load.Source, $"$load {load.Alias}"))); // no name of a value
+
+    /// <summary>Binds a value.</summary>
+    public ProjectedField BindValue(AliasedExpression item) =>
+        new FunctionBinder(query, parameters, BindItem).TryBind(item) ?? BindItem(item);
 
     private ProjectedField BindItem(AliasedExpression item)
     {
@@ -94,9 +97,10 @@ internal sealed class OutputBinder(
                 _computed.Add((item.Alias ?? method.Name, method));
                 return ProjectedField.OfScript(item.Alias ?? method.Name);
             case MethodExpression method:
-                throw FunctionNames.NotHere(query, method, $"'{method.Name}()' in 'select'");
+                throw FunctionNames.NotHere(query, method, "where a value is expected");
             default:
-                throw RqlErrors.NotSupportedYet(query.Text, item.Value.Position, "'timeseries()' in 'select'");
+                throw RqlErrors.At(
+                    query.Text, item.Value.Position, "Expected a value: a field, a function, a parameter or a text.");
         }
     }
 
@@ -173,7 +177,7 @@ internal sealed class OutputBinder(
                     WantsTimings = true;
                     break;
                 case MethodExpression method:
-                    throw FunctionNames.NotHere(query, method, $"'{method.Name}()' in 'include'");
+                    throw FunctionNames.NotHere(query, method, "in 'include'");
                 default:
                     throw RqlErrors.At(query.Text, include.Position, "Expected a path or an id to include.");
             }

@@ -23,6 +23,8 @@ internal sealed class QueryBinder
     private readonly TimeProvider _timeProvider;
     private readonly BindingContext _context;
     private readonly string? _warning;
+    private readonly List<ExaminedKey> _examinedKeys = [];
+    private ExaminedValues? _examinedValues;
     private int _askedForConditions;
     private bool _loadsDocuments;
 
@@ -121,7 +123,12 @@ internal sealed class QueryBinder
     private BoundQuery Bind()
     {
         RefuseUnsupported();
-        return BindOutput(BindSource(null));
+        BoundQuery found = BindSource(null);
+        if (_query is { FilterLimit: { } limit, Filter: null }) // after the conditions, whose errors say more
+            throw RqlErrors.At(
+                _query.Text, limit.Position,
+                "'filter_limit' limits how many documents 'filter' examines, and there is no 'filter'.");
+        return BindOutput(found);
     }
 
     /// <summary>
@@ -130,26 +137,21 @@ internal sealed class QueryBinder
     private PreparedQuery? Prepare(BoundQuery bound, IndexMapping? index)
     {
         bool isSaid = _parameters.Asked == _askedForConditions
-            && bound is { IsComputed: false, Script: null, Filter: null }
+            && bound is { IsComputed: false, Script: null, Filter: null, ExaminedKeys.Count: 0 }
             && !bound.Sort.Any(static key => key.Kind is SortKind.Random or SortKind.Custom);
         return isSaid ? new PreparedQuery(_query, bound, _fields, index, takesParameters: _parameters.Asked > 0) : null;
     }
 
     private void RefuseUnsupported()
     {
-        if (_query is { FilterLimit: { } filterLimit, Filter: null })
-            throw RqlErrors.At(
-                _query.Text, filterLimit.Position,
-                "'filter_limit' says how many documents 'filter' looks at, and there is no 'filter'.");
         if (_query.Update is { } update)
             throw RqlErrors.At(
                 _query.Text, update.Position,
                 "'update' changes what the query finds: send it as an operation that patches by query, not as a query.");
-        if (_query.Filter is { } filter && ExaminedConditions.IsUnfiltered(_query, _fields.Index))
+        if (_query.Filter is { } filter && ExaminedConditions.Suggests(_query))
             throw RqlErrors.At(
                 _query.Text, filter.Position,
-                "'filter' looks at documents, and these results come of an index alone: suggestions, and facets of groups or of "
-                    + "an index that keeps fields of several entries of a document. Write the condition after 'where'.");
+                "'suggest()' gives terms of a field, of all documents, and 'filter' leaves out documents: leave out 'filter'.");
     }
 
     /// <summary>Binds the source, condition and page; the rest is taken from <paramref name="before"/> if given.</summary>
@@ -176,7 +178,7 @@ internal sealed class QueryBinder
         var conditions = new ConditionBinder(_query, _parameters, _fields, Load);
         IndexQuery condition = _query.Where is null ? new MatchAllQuery() : conditions.Bind(_query.Where);
         _askedForConditions = _parameters.Asked;
-        IReadOnlyList<SortKey> sort = before?.Sort ?? [.. _query.OrderBy.Select(BindOrderKey)];
+        IReadOnlyList<SortKey> sort = before?.Sort ?? [.. _query.OrderBy.Select((key, place) => BindOrderKey(key, place))];
         if (sort.Count == 0 && conditions.IsScored)
             sort = [BestFirst];
 
@@ -188,7 +190,8 @@ internal sealed class QueryBinder
             IndexName = from.IsIndex ? from.Name : null,
             Learning = _fields.Learning,
             ConditionPosition = _query.Where?.Position ?? 0,
-            Facets = new FacetBinder(_query, _parameters, _fields, conditions, Load).Bind(),
+            ExaminedKeys = _examinedKeys,
+            Facets = new FacetBinder(_query, _parameters, _fields, conditions, Load, Examined).Bind(),
             Suggestions = new SuggestionBinder(_query, _parameters, _fields).Bind(),
         };
         return found with
@@ -246,8 +249,27 @@ internal sealed class QueryBinder
 
     private static IReadOnlyList<string> Texts(List<FieldValue> values) => [.. values.Select(v => v.Text).OfType<string>()];
 
-    private SortKey BindOrderKey(OrderKey key)
+    /// <summary>Binds values that no index has. Null if the query is not to examine documents.</summary>
+    private ExaminedValues? Examined => !_context.ExaminesDocuments
+        ? null
+        : _examinedValues ??= new ExaminedValues(_query, _parameters, _fields);
+
+    private SortKey BindOrderKey(OrderKey key, int place)
     {
+        if (Examined?.TryBind(key.Value, "order") is { } examined)
+        {
+            SortKind? compared = key.Type switch
+            {
+                OrderType.Default when key.Value is MethodExpression => null,
+                OrderType.Long => SortKind.Long,
+                OrderType.Double => SortKind.Double,
+                OrderType.AlphaNumeric => SortKind.AlphaNumeric,
+                _ => SortKind.Text,
+            };
+            _examinedKeys.Add(new ExaminedKey(place, examined, compared));
+            return new SortKey("", SortKind.Given, key.Descending, key.NullsFirst);
+        }
+
         if (key.Value is MethodExpression method && !_fields.IsId(method) && ComputedOperand.Of(_query, method) is null)
             return BindOrderMethod(key, method);
 
@@ -301,7 +323,7 @@ internal sealed class QueryBinder
                 $"No index that a query makes has this '{method.Name}()' as a field; they have those of one path, as year(At), "
                     + "length(Name) and count(Lines). For anything else an index may compute a field in its map "
                     + "(new { Large = o.Lines.Count(l => l.Amount > 3) }), and is asked for the order of that.");
-        throw FunctionNames.NotHere(_query, method, $"Order by '{method.Name}()'");
+        throw FunctionNames.NotHere(_query, method, "in 'order by'");
     }
 
     private SortKey BindCustomOrder(OrderKey key, MethodExpression method)
@@ -329,11 +351,16 @@ internal sealed class QueryBinder
     }
 
     /// <summary>
-    /// The paths of which no field of an auto-index tells whether documents have them; where elements are counted, every document
+    /// The paths of which no field of the index tells whether documents have them; where elements are counted, every document
     /// has a number of them.
     /// </summary>
     private IReadOnlyList<FieldPath> Mentioned(BoundQuery bound)
     {
+        if (_fields.Index is { } index)
+            return index is { KeepsObjects: true } or StaticIndexMapping { HasDynamicFields: true }
+                || _context.Projection != ProjectionBehavior.Default
+                ? []
+                : [.. MentionedPaths.Of(_query).Where(path => !IsOfIndex(path, index))];
         IEnumerable<FieldPath> counted = bound.Fields.Where(static use => use.Field.Kind == AutoIndexFieldKind.Count)
             .Select(static use => use.Field.FieldPath)
             .OfType<FieldPath>();
@@ -342,6 +369,11 @@ internal sealed class QueryBinder
                 .Where(path => !bound.Fields.Any(use => use.Field.Path == path.Text))
                 .Concat(counted)];
     }
+
+    /// <summary>Whether a path is that of a field of a named index, or below one.</summary>
+    private static bool IsOfIndex(FieldPath path, IndexMapping index) => index.StoredFields.Any(
+        field => path.Text == field.Name
+            || (path.Text.StartsWith(field.Name, StringComparison.Ordinal) && path.Text[field.Name.Length] is '.' or '['));
 
     private BoundQuery BindOutput(BoundQuery bound)
     {
@@ -358,14 +390,17 @@ internal sealed class QueryBinder
             ? null
             : QueryScript.Of(_query, _context.Computing, scripted, outputs.Computed, beside.BindDeclared);
         outputs.BindIncludes();
+        bool examinesValues = _examinedValues is { IsUsed: true };
         return bound with
         {
-            Mentioned = _fields.Index is null ? Mentioned(bound) : [],
+            Mentioned = Mentioned(bound),
             Projection = projection,
             Loads = loads.Loads,
             Script = script,
             Filter = filter,
-            StoredFields = script is not null || filter is not null || projection is { HasFunctions: true }
+            ExaminedScript = _examinedValues?.Script(_context.Computing),
+            ExaminedWarning = _examinedValues?.Warning,
+            StoredFields = script is not null || filter is not null || projection is { HasFunctions: true } || examinesValues
                 ? _fields.Index?.StoredFields ?? []
                 : [],
             Warning = _warning,
@@ -376,7 +411,8 @@ internal sealed class QueryBinder
             IncludePaths = outputs.IncludePaths,
             IncludeIds = outputs.IncludeIds,
             BesideIncludes = beside.Includes,
-            ReadsBeside = beside.Includes.Count > 0 || projection is { ReadsBeside: true } || ConditionReadsBeside,
+            ReadsBeside = beside.Includes.Count > 0 || projection is { ReadsBeside: true } || ConditionReadsBeside
+                || _examinedValues is { ReadsBeside: true },
             Highlights = notes.Highlights,
             WantsExplanations = notes.WantsExplanations,
             ExplanationKey = notes.ExplanationKey,

@@ -76,12 +76,14 @@ internal sealed class VectorBinder(RqlQuery query, QueryParameters parameters, F
             "embedding.f32_i1" => fields.Field(method.Arguments[0].Value, AutoIndexFieldKind.VectorBits),
             "embedding.i1" => fields.Field(method.Arguments[0].Value, AutoIndexFieldKind.PackedBits),
             "embedding.text" or "embedding.text_i8" or "embedding.text_i1" =>
-                throw RqlErrors.NotSupportedYet(
-                    query.Text, method.Position, $"'{method.Name}()', which needs a model that makes vectors of texts,",
-                    "Store vectors in the documents and search those."),
-            _ => throw RqlErrors.NotSupportedYet(
-                query.Text, method.Position, $"'{method.Name}()'",
-                "There are embedding.f32, embedding.f32_i8 (a byte for each number) and embedding.f32_i1 (a bit)."),
+                throw RqlErrors.At(
+                    query.Text, method.Position,
+                    $"'{method.Name}()' needs a model that makes vectors of texts, which is not part of the engine. Store "
+                        + "vectors in the documents and search those."),
+            _ => throw RqlErrors.At(
+                query.Text, method.Position,
+                $"There is no '{method.Name}()'. There are embedding.f32, embedding.f32_i8 (a byte for each number), "
+                    + "embedding.f32_i1 (a bit), embedding.i8 and embedding.i1."),
         };
     }
 

@@ -50,12 +50,14 @@ internal static class FacetRows
         }
 
         json.WriteEndArray();
+        RemainingTerms remaining = facet.Remaining
+            ?? new RemainingTerms(result.RemainingTerms, result.RemainingTermsCount, result.RemainingHits);
         json.WriteStartArray("RemainingTerms");
-        foreach (string term in result.RemainingTerms)
+        foreach (string term in remaining.Terms)
             json.WriteStringValue(Text(facet, term));
         json.WriteEndArray();
-        json.WriteNumber("RemainingTermsCount", result.RemainingTermsCount);
-        json.WriteNumber("RemainingHits", result.RemainingHits);
+        json.WriteNumber("RemainingTermsCount", remaining.Count);
+        json.WriteNumber("RemainingHits", remaining.Hits);
         json.WriteEndObject();
     }
 

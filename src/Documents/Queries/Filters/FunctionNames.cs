@@ -22,9 +22,12 @@ internal static class FunctionNames
         "timeseries", "timings",
     ];
 
-    /// <summary>The error for a call where it cannot stand: of a name that nothing has, or that is not supported.</summary>
-    public static InvalidQueryException NotHere(RqlQuery query, MethodExpression call, string what) =>
-        Unknown(query, call) ?? RqlErrors.NotSupportedYet(query.Text, call.Position, what);
+    /// <summary>The error for a call where it cannot stand, be it of a name that nothing has.</summary>
+    /// <param name="query">The query.</param>
+    /// <param name="call">The call.</param>
+    /// <param name="place">Where it stands.</param>
+    public static InvalidQueryException NotHere(RqlQuery query, MethodExpression call, string place) =>
+        Unknown(query, call) ?? RqlErrors.At(query.Text, call.Position, $"'{call.Name}()' cannot stand {place}.");
 
     /// <summary>Returns the error for a call of a name that nothing has; null for all else.</summary>
     public static InvalidQueryException? Unknown(RqlQuery query, Expression expression) =>

@@ -15,8 +15,9 @@ internal static class QueryPaths
         string? alias = query.From.Alias;
         bool startsWithAlias = alias is not null && segments[0].Name == alias && segments[0].Elements.Count == 0;
         if (startsWithAlias && segments.Count == 1)
-            throw RqlErrors.NotSupportedYet(
-                query.Text, expression.Position, $"The whole document ('{alias}') as a value", "Name its fields.");
+            throw RqlErrors.At(
+                query.Text, expression.Position,
+                $"'{alias}' is the whole document, and a field is expected here: {alias}.Name.");
 
         return Parse(query, string.Join('.', startsWithAlias ? segments.Skip(1) : segments), expression.Position);
     }

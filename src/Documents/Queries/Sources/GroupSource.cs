@@ -22,6 +22,9 @@ internal sealed class GroupSource(
 {
     private readonly ObjectAsDocument _document = new();
 
+    /// <summary>Whether only the hits are its own, and not the index, its searcher and its tail.</summary>
+    public bool IsBorrowing { get; init; }
+
     public override bool HasDocuments => false;
 
     public override long TotalCount => hits.TotalCount;
@@ -48,6 +51,8 @@ internal sealed class GroupSource(
     public override void Dispose()
     {
         hits.Dispose();
+        if (IsBorrowing)
+            return;
         tail?.Dispose();
         searcher.Dispose();
         release();

@@ -25,6 +25,9 @@ internal sealed record ParameterExpression(int Position, string Name) : Expressi
 /// <summary>A field: <c>Lines[].Product</c>.</summary>
 internal sealed record PathExpression(int Position, IReadOnlyList<PathSegment> Segments) : Expression(Position)
 {
+    /// <summary>What the query has in its place, if the path is of a group; otherwise null.</summary>
+    public string? Written { get; init; }
+
     public override string ToString() => string.Join('.', Segments);
 }
 
