@@ -37,8 +37,14 @@ public sealed partial class Database : IDocumentStore, ISessionHost
     private int _disposed;
 
     /// <summary>Opens the database in an environment, which it disposes.</summary>
+    /// <param name="directory">The directory of the database.</param>
+    /// <param name="environment">The environment of the documents.</param>
+    /// <param name="options">The options.</param>
+    /// <param name="shared">Definitions that it shares with other databases, or null.</param>
+    /// <param name="openIndexStore">Opens the store of an index in a directory; null: in files.</param>
     internal Database(
-        string directory, StorageEnvironment environment, DatabaseOptions options, SharedDefinitions? shared = null)
+        string directory, StorageEnvironment environment, DatabaseOptions options, SharedDefinitions? shared = null,
+        Func<string, StorageOptions, StorageEnvironment>? openIndexStore = null)
     {
         _shared = shared;
         DataDirectory = directory;
@@ -72,6 +78,7 @@ public sealed partial class Database : IDocumentStore, ISessionHost
                 {
                     WriteSetting = WriteSetting,
                     SharedAnalyzers = () => shared?.Analyzers ?? [],
+                    OpenStore = openIndexStore ?? StorageEnvironment.Open,
                 },
                 new StaticDefinitions(environment, options.TimeProvider), sealedDefinitions,
                 new IndexSettingsStore(environment));

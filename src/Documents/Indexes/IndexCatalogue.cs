@@ -338,7 +338,8 @@ public sealed class IndexCatalogue : IDisposable
     private void OpenAll()
     {
         var built = new List<(IndexDirectory Place, StaticIndexMapping Definition)>();
-        foreach ((IndexDirectory place, IndexMapping definition) in IndexDirectory.Scan(_directory, _sealed))
+        foreach ((IndexDirectory place, IndexMapping definition) in IndexDirectory.Scan(
+            _directory, _sealed, _context.OpenStore))
         {
             _generation = Math.Max(_generation, place.Generation);
             if (definition is StaticIndexMapping byHand)
@@ -407,7 +408,7 @@ public sealed class IndexCatalogue : IDisposable
         using DatabaseSnapshot snapshot = _context.BeginRead();
         return DocumentIndex.Create(
             ComputedDefinition.Compiled(definition, _context.Computing),
-            IndexDirectory.Create(_directory, definition, ++_generation, _sealed),
+            IndexDirectory.Create(_directory, definition, ++_generation, _sealed, _context.OpenStore),
             definition.AnalyzersOver(_context.Analyzers), snapshot);
     }
 

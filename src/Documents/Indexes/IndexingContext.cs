@@ -35,6 +35,9 @@ internal sealed record IndexingContext(
     /// <summary>The analyzers that the database shares with others.</summary>
     public Func<IReadOnlyCollection<AnalyzerDefinition>> SharedAnalyzers { get; init; } = static () => [];
 
+    /// <summary>Opens the store of an index in a directory.</summary>
+    public Func<string, StorageOptions, StorageEnvironment> OpenStore { get; init; } = StorageEnvironment.Open;
+
     /// <summary>The custom analyzers that fields can refer to now: shared ones, and those of the database, which take
     /// precedence.</summary>
     /// <param name="mayLackShared">Whether shared ones are left out if they cannot be read.</param>

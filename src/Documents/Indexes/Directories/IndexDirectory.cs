@@ -22,9 +22,13 @@ internal sealed class IndexDirectory
     private const string SealedName = "index";
 
     private readonly SealedDefinitions? _sealed;
+    private readonly Func<string, StorageOptions, StorageEnvironment> _open;
 
-    private IndexDirectory(string path, long generation, SealedDefinitions? sealedDefinitions)
+    private IndexDirectory(
+        string path, long generation, SealedDefinitions? sealedDefinitions,
+        Func<string, StorageOptions, StorageEnvironment>? open)
     {
+        _open = open ?? StorageEnvironment.Open;
         Path = path;
         Generation = generation;
         _sealed = sealedDefinitions;
@@ -42,21 +46,31 @@ internal sealed class IndexDirectory
     public string Name => System.IO.Path.GetFileName(Path);
 
     /// <summary>Creates a directory for an index, without its definition.</summary>
+    /// <param name="parent">The directory of all indexes.</param>
+    /// <param name="definition">The definition.</param>
+    /// <param name="generation">The generation.</param>
+    /// <param name="sealedDefinitions">The definitions of an encrypted database, otherwise null.</param>
+    /// <param name="open">Opens a store in a directory; null: in files.</param>
     public static IndexDirectory Create(
-        string parent, IndexMapping definition, long generation, SealedDefinitions? sealedDefinitions = null)
+        string parent, IndexMapping definition, long generation, SealedDefinitions? sealedDefinitions = null,
+        Func<string, StorageOptions, StorageEnvironment>? open = null)
     {
         string readable = sealedDefinitions is null ? SafeName(definition.Name) : SealedName;
         string path = System.IO.Path.Combine(parent, string.Create(CultureInfo.InvariantCulture, $"{readable}.{generation}"));
         PrivateFiles.CreateDirectory(path);
-        return new IndexDirectory(path, generation, sealedDefinitions);
+        return new IndexDirectory(path, generation, sealedDefinitions, open);
     }
 
     /// <summary>
     /// Returns all indexes below a directory, with every version of static ones, by generation. Directories left by a crash
     /// or unreadable are deleted: queries create auto-indexes again, and static definitions are stored elsewhere.
     /// </summary>
+    /// <param name="parent">The directory of all indexes.</param>
+    /// <param name="sealedDefinitions">The definitions of an encrypted database, otherwise null.</param>
+    /// <param name="open">Opens a store in a directory; null: in files.</param>
     public static IReadOnlyList<(IndexDirectory Directory, IndexMapping Definition)> Scan(
-        string parent, SealedDefinitions? sealedDefinitions = null)
+        string parent, SealedDefinitions? sealedDefinitions = null,
+        Func<string, StorageOptions, StorageEnvironment>? open = null)
     {
         var found = new Dictionary<string, (IndexDirectory Directory, IndexMapping Definition)>(StringComparer.OrdinalIgnoreCase);
         var versions = new List<(IndexDirectory Directory, IndexMapping Definition)>();
@@ -66,7 +80,7 @@ internal sealed class IndexDirectory
             string suffix = System.IO.Path.GetExtension(path);
             bool isNumbered = long.TryParse(
                 suffix.AsSpan(Math.Min(1, suffix.Length)), NumberStyles.None, CultureInfo.InvariantCulture, out long generation);
-            var directory = new IndexDirectory(path, generation, sealedDefinitions);
+            var directory = new IndexDirectory(path, generation, sealedDefinitions, open);
             IndexMapping? definition = !isNumbered
                 ? null
                 : definitions is null ? directory.ReadDefinition() : definitions.GetValueOrDefault(directory.Name);
@@ -108,7 +122,7 @@ internal sealed class IndexDirectory
     {
         using EncryptionKey? key = Key();
         var options = new StorageOptions { Durability = Durability.Relaxed, EncryptionKey = key, IsBackgroundQuiet = true };
-        return StorageEnvironment.Open(StorePath, _sealed is null ? options : options with
+        return _open(StorePath, _sealed is null ? options : options with
         {
             DecryptedBudgetBytes = _sealed.DecryptedBudgetBytes,
             MemoryBudgetBytes = Math.Max(StorageOptions.DefaultMemoryBudgetBytes, _sealed.DecryptedBudgetBytes),
