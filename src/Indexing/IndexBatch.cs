@@ -231,9 +231,16 @@ public sealed class IndexBatch
         if (target.Nulls.Count == 0 || target.Nulls[^1] != owner)
         {
             target.Nulls.Add(owner);
+            target.IsInexact |= target.SortValues.Count > 0 && target.SortValues[^1].Owner == owner;
             _touched.Add(new BatchTouch(field, EntryGroup.Null, 0));
         }
     }
+
+    /// <summary>
+    /// Reports that the value of the current entry in a field does not follow from its number, as that of a number in an array
+    /// does not. From then on, <see cref="IndexSearcher.SearchDistinct"/> does not answer for the field.
+    /// </summary>
+    public void NoteInexact(int field) => Begin(field, Owner).IsInexact = true;
 
     /// <summary>
     /// Stores bytes with the entry, which <see cref="SearchResults.Stored"/> returns; they are not indexed. Slot numbers must be
@@ -460,6 +467,7 @@ public sealed class IndexBatch
 
     private void AddTerm(BatchField target, int field, int owner, ReadOnlySpan<byte> term, out int ordinal)
     {
+        target.IsInexact = true;
         int known = target.Terms.Count;
         if (target.Terms.Add(term, owner, out ordinal))
         {
@@ -491,9 +499,11 @@ public sealed class IndexBatch
         if (target.SortValues.Count > 0 && target.SortValues[^1].Owner == owner)
         {
             target.HasSeveralValues = true;
+            target.IsInexact = true;
             return;
         }
 
+        target.IsInexact |= target.Nulls.Count > 0 && target.Nulls[^1] == owner;
         target.HasTextValue |= tag == SortTag.Text;
         target.SortValues.Add(new BatchField.SortValue(owner, tag, ordinal));
         SizeBytes += 12;

@@ -155,6 +155,39 @@ public sealed class IndexSearcher : IDisposable
             search.LastKey is { } key ? SearchPosition.Encode(_storeId, Schema, request, key) : null);
     }
 
+    /// <summary>
+    /// Finds one entry for each value of a field, of nulls and missing ones together one: the rows of <c>select distinct</c>. Null
+    /// if there are more, or if the index cannot tell values apart: it can if all have been numbers, one for an entry, of which
+    /// none was reported as inexact (<see cref="IndexBatch.NoteInexact"/>).
+    /// </summary>
+    /// <param name="field">The field.</param>
+    /// <param name="most">The maximum number of entries.</param>
+    /// <param name="options">Plan; null for none.</param>
+    /// <param name="cancellationToken">Cancels the operation.</param>
+    /// <exception cref="UnknownFieldException">The field does not exist.</exception>
+    public SearchResults? SearchDistinct(
+        string field, int most, QueryOptions? options = null, CancellationToken cancellationToken = default)
+    {
+        ArgumentNullException.ThrowIfNull(field);
+        int position = _view.Field(field);
+        if (DistinctEntries.Find(_view, position, most, cancellationToken) is not { } entries)
+            return null;
+        if (!_view.HasValueAlways(position))
+        {
+            using SearchResults without = Search(
+                new SearchRequest { Query = new TermQuery(field, FieldValue.Null), Take = 1, CountsHits = false },
+                cancellationToken);
+            if (without.MoveNext())
+                entries.Add(without.EntryId);
+        }
+
+        if (entries.Count > most)
+            return null;
+        entries.Sort();
+        return Search(
+            new SearchRequest { Query = new EntriesQuery([.. entries]), Take = entries.Count }, options, cancellationToken);
+    }
+
     /// <summary>Suggests terms of a field that are similar to a text, without the text itself.</summary>
     /// <exception cref="UnknownFieldException">The field is not in the schema.</exception>
     /// <exception cref="IndexQueryException">The accuracy or the number of suggestions is out of range.</exception>

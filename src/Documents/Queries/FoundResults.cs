@@ -19,6 +19,11 @@ internal sealed record FoundResults(DatabaseSnapshot Snapshot, ResultSource Sour
     /// <summary>See <see cref="HasSeveralOfDocument"/>.</summary>
     public long LeftToSkip { get; init; }
 
+    /// <summary>
+    /// The number of documents whose rows are known to be duplicates, and which are not among the results for that reason.
+    /// </summary>
+    public long LeftOut { get; init; }
+
     /// <summary>Collects highlights and score explanations, if the query requests them.</summary>
     public ResultNotes? Notes { get; init; }
 

@@ -178,6 +178,8 @@ internal sealed class QueryExecutor(
     private QueryResults ExecuteOnStore(QueryContext context, CancellationToken cancellationToken)
     {
         BoundQuery query = context.Query;
+        if (DistinctByIndex.Find(context, indexes, beginRead, _sightings, cancellationToken) is { } distinct)
+            return new QueryResults(context, distinct);
         DatabaseSnapshot snapshot = beginRead();
         ResultSource? source = null;
         try

@@ -54,6 +54,7 @@ public sealed class QueryResults : IDisposable
         _context = context;
         _found = found;
         _source = found.Source;
+        SkippedResults = found.LeftOut;
         BoundQuery query = context.Query;
         _steps = found.Scan is null && found.Plan is null
             ? null
@@ -156,7 +157,7 @@ public sealed class QueryResults : IDisposable
 
     /// <summary>The query plan; null unless requested.</summary>
     public Indexing.Plans.PlanNode? Plan => _steps?.Node(
-        _examined, _passed, _distinct is null ? _given : _given + SkippedResults, _given, _script);
+        _examined, _passed, _distinct is null ? _given : _given + SkippedResults - _found.LeftOut, _given, _script);
 
     /// <summary>
     /// Returns the query plan on one line, with the number of entries that each step produced; null unless

@@ -314,6 +314,7 @@ internal sealed class BatchCommit
             ApplySortValues(field, added, removed);
             statistics.EverHadSeveralValues |= added?.HasSeveralValues ?? false;
             statistics.EverHadTextValue |= added?.HasTextValue ?? false;
+            statistics.AreNumbersExact &= added is not { IsInexact: true };
         }
 
         statistics.Write(_index, field);

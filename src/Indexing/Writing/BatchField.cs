@@ -55,6 +55,11 @@ internal sealed class BatchField
     /// <summary>Whether a sort value is a text.</summary>
     public bool HasTextValue { get; set; }
 
+    /// <summary>
+    /// Whether what an entry has does not follow from its term: it is a text, several values, or was reported as inexact.
+    /// </summary>
+    public bool IsInexact { get; set; }
+
     /// <summary>Appends the content of another field.</summary>
     /// <param name="other">The other field.</param>
     /// <param name="firstOwner">The owner here that corresponds to owner 0 there.</param>
@@ -85,6 +90,7 @@ internal sealed class BatchField
             Places.Add(place with { Owner = firstOwner + place.Owner });
         HasSeveralValues |= other.HasSeveralValues;
         HasTextValue |= other.HasTextValue;
+        IsInexact |= other.IsInexact;
         return known;
     }
 
@@ -103,5 +109,6 @@ internal sealed class BatchField
         NextPosition = (-1, 0);
         HasSeveralValues = false;
         HasTextValue = false;
+        IsInexact = false;
     }
 }

@@ -43,15 +43,12 @@ internal sealed class FieldExtractor
             .GroupBy(t => t.Path))
         {
             int slot = slots.Count;
-            slots.Add(new FieldSlot([.. group.Select(g => g.Target)]));
-            if (group.Key == AutoIndexField.Id)
-            {
-                _idSlot = slot;
-                continue;
-            }
-
             // A path that cannot be parsed has no values; the binder rejects such paths.
-            if (FieldPath.TryParse(group.Key) is not { } path)
+            FieldPath? path = group.Key == AutoIndexField.Id ? null : FieldPath.TryParse(group.Key);
+            slots.Add(new FieldSlot([.. group.Select(g => g.Target)], path is { IsMetadata: false } ? path.Count : -1));
+            if (group.Key == AutoIndexField.Id)
+                _idSlot = slot;
+            if (path is null)
                 continue;
 
             if (!path.IsMetadata)
@@ -138,7 +135,7 @@ internal sealed class FieldExtractor
         foreach ((DynamicField field, int[] positions, ReadOnlyMemory<byte> json) in values.Found)
         {
             _whole[0] = new FieldSlot(
-                [.. positions.Select(place => new FieldTarget(place, values.KindOf(place), field.Name))]);
+                [.. positions.Select(place => new FieldTarget(place, values.KindOf(place), field.Name))], -1);
             PathTree.VisitWhole(json.Span, ref sink);
         }
     }
@@ -172,7 +169,9 @@ internal sealed class FieldExtractor
     }
 
     /// <summary>The fields that take the values of one path.</summary>
-    private sealed record FieldSlot(FieldTarget[] Targets);
+    /// <param name="Targets">The fields.</param>
+    /// <param name="Depth">The depth in the JSON of a value that is in no array; -1 if values are not those of the path.</param>
+    private sealed record FieldSlot(FieldTarget[] Targets, int Depth);
 
     private readonly record struct FieldTarget(int Field, AutoIndexFieldKind Kind, string Path, bool IsLongitude = false)
     {
@@ -239,10 +238,13 @@ internal sealed class FieldExtractor
                             batch.AddBoolean(target.Field, reader.TokenType == JsonTokenType.True);
                     break;
                 default:
-                    Null(slot);
+                    Null(slot, isExact: IsPlain(slot, in reader));
                     break;
             }
         }
+
+        /// <summary>Whether the value at the path of a slot is this one, in no array.</summary>
+        private bool IsPlain(int slot, in Utf8JsonReader reader) => reader.CurrentDepth == slots[slot].Depth;
 
         public void Object(int slot, ref Utf8JsonReader reader)
         {
@@ -270,7 +272,7 @@ internal sealed class FieldExtractor
                     DecodedText(searched, ref reader);
         }
 
-        public void EmptyArray(int slot) => Null(slot);
+        public void EmptyArray(int slot) => Null(slot, isExact: false);
 
         /// <summary>Adds a text that stands in no JSON: an id, or known metadata.</summary>
         public void Text(int slot, ReadOnlySpan<byte> utf8)
@@ -432,6 +434,7 @@ internal sealed class FieldExtractor
         {
             bool isLong = reader.TryGetInt64(out long whole);
             double real = isLong ? 0 : reader.GetDouble();
+            bool isExact = IsPlain(slot, in reader) && (isLong || IsExact(real, reader.ValueSpan));
             foreach (FieldTarget target in slots[slot].Targets)
             {
                 if (target.Kind == AutoIndexFieldKind.Point)
@@ -444,20 +447,45 @@ internal sealed class FieldExtractor
                     continue; // the array was read as a whole
                 else if (target.IsComputed)
                     Uncomputed(target);
-                else if (isLong)
-                    batch.AddLong(target.Field, whole);
                 else
-                    batch.AddDouble(target.Field, real);
+                    Add(target, isLong, whole, real, isExact);
             }
         }
 
-        private void Null(int slot)
+        private void Add(FieldTarget target, bool isLong, long whole, double real, bool isExact)
+        {
+            if (isLong)
+                batch.AddLong(target.Field, whole);
+            else
+                batch.AddDouble(target.Field, real);
+            if (!isExact)
+                batch.NoteInexact(target.Field);
+        }
+
+        /// <summary>
+        /// Whether a number that is no long has no other value than its double: doubles tell all numbers of up to 15 digits apart.
+        /// </summary>
+        private static bool IsExact(double real, ReadOnlySpan<byte> text)
+        {
+            const int MostBytes = 16; // with the point
+            return real != 0 && text.Length <= MostBytes && !text.ContainsAny((byte)'e', (byte)'E');
+        }
+
+        private void Null(int slot, bool isExact)
         {
             foreach (FieldTarget target in slots[slot].Targets)
+            {
                 if (target.Kind == AutoIndexFieldKind.Point)
+                {
                     places[target.Field]?.Add(target.IsLongitude, null);
+                }
                 else if (target.Kind is not (AutoIndexFieldKind.Search or AutoIndexFieldKind.Boost or AutoIndexFieldKind.Count))
+                {
                     batch.AddNull(target.Field);
+                    if (!isExact)
+                        batch.NoteInexact(target.Field);
+                }
+            }
         }
     }
 }

@@ -46,7 +46,10 @@ internal sealed class IndexSource : ResultSource
     /// <summary>Whether only the hits are its own, and not the index, its searcher and its tail.</summary>
     public bool IsBorrowing { get; init; }
 
-    public override long TotalCount => _total;
+    /// <summary>The number of documents that the hits stand for; null if each stands for its own.</summary>
+    public long? Represented { get; init; }
+
+    public override long TotalCount => Represented ?? _total;
 
     public override bool IsTotalExact => _isTotalExact;
 
