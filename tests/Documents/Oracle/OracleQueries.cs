@@ -34,6 +34,8 @@ public sealed class OracleQueries
         ("Score", ["Score"], "noe"),
     ];
 
+    private static readonly OracleText _none = new("");
+
     private readonly Random _random;
     private readonly string[] _longTexts;
 
@@ -94,41 +96,40 @@ public sealed class OracleQueries
             return Leaf();
         bool isAnd = _random.Next(2) == 0;
         OracleCondition first = Condition(depth - 1);
-        (string text, Func<string, JsonObject, bool> holds) = (Group(first), first.Holds);
+        (string text, Func<OracleDocument, bool> holds) = (Group(first), first.Holds);
         for (int more = _random.Next(1, _random.Next(12) == 0 ? 12 : 4); more > 0; more--)
         {
             OracleCondition next = _random.Next(3) == 0 ? Condition(depth - 1) : Leaf();
             bool isNot = _random.Next(5) == 0;
-            Func<string, JsonObject, bool> before = holds;
+            Func<OracleDocument, bool> before = holds;
             text += $" {(isAnd ? "and" : "or")} {(isNot ? "not " : "")}{Group(next)}";
             holds = isAnd
-                ? (id, document) => before(id, document) && next.Holds(id, document) != isNot
-                : (id, document) => before(id, document) || next.Holds(id, document) != isNot;
+                ? document => before(document) && next.Holds(document) != isNot
+                : document => before(document) || next.Holds(document) != isNot;
         }
 
         return new OracleCondition(text, holds);
     }
 
     /// <summary>A field to count the terms of, and which terms documents have in it, each of a document once.</summary>
-    public (string Path, Func<JsonObject, IEnumerable<string>> Terms) Facet()
+    public (string Path, Func<OracleDocument, IEnumerable<string>> Terms) Facet()
     {
         (string path, string[] names, _) = Field('t');
-        return (path, document => OracleValue.At(document, names)
-            .Where(value => value.Text is not null)
-            .Select(value => OracleValue.Fold(value.Text!)) // as said
+        return (path, document => document.At(names)
+            .Select(value => value.Text?.Folded.Plain)
+            .OfType<string>()
             .Distinct());
     }
 
     /// <summary>A field to select, which no array is before, and its value in a document.</summary>
-    public (string Path, Func<JsonObject, string> Value) Row()
+    public (string Path, Func<OracleDocument, string> Value) Row()
     {
         string path;
         string[] names;
         do
             (path, names, _) = _fields[_random.Next(_fields.Length)];
         while (names[0] == "Lines" || path.EndsWith(']'));
-        return (path, document => OracleValue.Whole(names.Aggregate(
-            (JsonNode?)document, static (at, name) => at is JsonObject parent ? parent[name] : null)));
+        return (path, document => document.Row(names));
     }
 
     /// <summary>From no key to three; the last may be the id.</summary>
@@ -139,7 +140,7 @@ public sealed class OracleQueries
         {
             if (_random.Next(8) == 0)
             {
-                orders.Add(new OracleOrder("id()", (x, y) => OracleValue.Order(OracleValue.Fold(x.Id), OracleValue.Fold(y.Id))));
+                orders.Add(new OracleOrder("id()", (x, y) => OracleText.Order(x.FoldedId, y.FoldedId)));
                 continue;
             }
 
@@ -153,15 +154,15 @@ public sealed class OracleQueries
                 new OracleOrder(
                     text,
                     (x, y) => Compare(
-                        Key(x.Document, names, type), Key(y.Document, names, type), descends, nullsFirst ?? !descends)));
+                        Key(x, names, type), Key(y, names, type), descends, nullsFirst ?? !descends)));
         }
 
         return orders;
     }
 
-    private static OracleValue? Key(JsonObject document, string[] names, string type)
+    private static OracleValue? Key(OracleDocument document, string[] names, string type)
     {
-        OracleValue? value = OracleValue.At(document, names).Find(at => !at.IsNull);
+        OracleValue? value = document.At(names).Find(at => !at.IsNull);
         if (type.Length == 0 || value is null)
             return value;
         return value.Number is { } number
@@ -186,7 +187,7 @@ public sealed class OracleQueries
         int order = x is { Text: null, Number: { } left } && y is { Text: null, Number: { } right }
             ? left.CompareTo(right)
             // of a typed order no key has a text, of others each has
-            : OracleValue.Order(OracleValue.Fold(x.Text ?? ""), OracleValue.Fold(y.Text ?? ""));
+            : OracleText.Order(x.Text?.Folded ?? _none, y.Text?.Folded ?? _none);
         return descends ? -order : order;
     }
 
@@ -196,7 +197,7 @@ public sealed class OracleQueries
             return OfId();
         (string path, string[] names, string asked) = _fields[_random.Next(_fields.Length)];
         if (asked.Contains('e') && _random.Next(12) == 0)
-            return new OracleCondition($"exists({path})", (_, document) => OracleValue.IsThere(document, names));
+            return new OracleCondition($"exists({path})", document => OracleValue.IsThere(document.Body, names));
         if (_random.Next(10) == 0)
             return Null(path, names);
         if (asked.Contains('b'))
@@ -205,96 +206,102 @@ public sealed class OracleQueries
         bool isExact = _random.Next(6) == 0 && !isNumber;
         OracleCondition condition = isNumber
             ? OfNumbers(path, names)
-            : OfTexts(path, names, isExact ? text => text : OracleValue.Fold);
+            : OfTexts(path, names, isExact);
         return isExact ? condition with { Text = $"exact({condition.Text})" } : condition;
     }
 
     private static OracleCondition OfBoolean(string path, string[] names) =>
-        new($"{path} = true", (_, document) => OracleValue.At(document, names).Exists(value => value.Text == "true"));
+        new($"{path} = true", document => document.At(names).Exists(value => value.Text?.Plain == "true"));
 
     private OracleCondition Null(string path, string[] names)
     {
         bool isEqual = _random.Next(2) == 0;
         return new OracleCondition(
             $"{path} {(isEqual ? "=" : "!=")} null",
-            (_, document) => (OracleValue.At(document, names) is var values
+            document => (document.At(names) is var values
                 && (values.Count == 0 || values.Exists(value => value.IsNull))) == isEqual);
     }
 
     private OracleCondition OfId()
     {
-        string id = Pick(_ids), folded = OracleValue.Fold(id);
+        string id = Pick(_ids);
+        OracleText folded = new OracleText(id).Folded;
         return _random.Next(5) switch
         {
-            0 => new OracleCondition($"id() = {Literal(id)}", (of, _) => OracleValue.Fold(of) == folded),
+            0 => new OracleCondition($"id() = {Literal(id)}", of => of.FoldedId.Plain == folded.Plain),
             1 => new OracleCondition(
-                $"startsWith(id(), {Literal(id)})", (of, _) => OracleValue.Fold(of).StartsWith(folded, StringComparison.Ordinal)),
+                $"startsWith(id(), {Literal(id)})",
+                of => of.FoldedId.Plain.StartsWith(folded.Plain, StringComparison.Ordinal)),
             2 => new OracleCondition(
                 $"id() in ({Literal(id)}, 'docs/7', 'nothing')",
-                (of, _) => OracleValue.Fold(of) is var mine && (mine == folded || mine == "docs/7")),
-            3 => new OracleCondition($"id() >= {Literal(id)}", (of, _) => OracleValue.Order(OracleValue.Fold(of), folded) >= 0),
-            _ => new OracleCondition($"id() < {Literal(id)}", (of, _) => OracleValue.Order(OracleValue.Fold(of), folded) < 0),
+                of => of.FoldedId.Plain is var mine && (mine == folded.Plain || mine == "docs/7")),
+            3 => new OracleCondition($"id() >= {Literal(id)}", of => OracleText.Order(of.FoldedId, folded) >= 0),
+            _ => new OracleCondition($"id() < {Literal(id)}", of => OracleText.Order(of.FoldedId, folded) < 0),
         };
     }
 
     private OracleCondition OfNumbers(string path, string[] names)
     {
         (decimal a, decimal b) = (Draw(), Draw());
-        bool Any(JsonObject document, Func<decimal, bool> test) =>
-            OracleValue.At(document, names).Exists(value => value.Number is { } number && test(number));
+        bool Any(OracleDocument document, Func<decimal, bool> test) =>
+            document.At(names).Exists(value => value.Number is { } number && test(number));
         return _random.Next(9) switch
         {
-            0 => new OracleCondition($"{path} = {Literal(a)}", (_, document) => Any(document, value => value == a)),
-            1 => new OracleCondition($"{path} != {Literal(a)}", (_, document) => !Any(document, value => value == a)),
-            2 => new OracleCondition($"{path} < {Literal(a)}", (_, document) => Any(document, value => value < a)),
-            3 => new OracleCondition($"{path} <= {Literal(a)}", (_, document) => Any(document, value => value <= a)),
-            4 => new OracleCondition($"{path} > {Literal(a)}", (_, document) => Any(document, value => value > a)),
-            5 => new OracleCondition($"{path} >= {Literal(a)}", (_, document) => Any(document, value => value >= a)),
+            0 => new OracleCondition($"{path} = {Literal(a)}", document => Any(document, value => value == a)),
+            1 => new OracleCondition($"{path} != {Literal(a)}", document => !Any(document, value => value == a)),
+            2 => new OracleCondition($"{path} < {Literal(a)}", document => Any(document, value => value < a)),
+            3 => new OracleCondition($"{path} <= {Literal(a)}", document => Any(document, value => value <= a)),
+            4 => new OracleCondition($"{path} > {Literal(a)}", document => Any(document, value => value > a)),
+            5 => new OracleCondition($"{path} >= {Literal(a)}", document => Any(document, value => value >= a)),
             6 => new OracleCondition(
                 $"{path} between {Literal(a)} and {Literal(b)}",
-                (_, document) => Any(document, value => value >= a && value <= b)),
+                document => Any(document, value => value >= a && value <= b)),
             7 => new OracleCondition(
-                $"{path} in ({Literal(a)}, {Literal(b)})", (_, document) => Any(document, value => value == a || value == b)),
+                $"{path} in ({Literal(a)}, {Literal(b)})", document => Any(document, value => value == a || value == b)),
             _ => new OracleCondition(
                 $"{path} all in ({Literal(a)}, {Literal(b)})",
-                (_, document) => Any(document, value => value == a) && Any(document, value => value == b)),
+                document => Any(document, value => value == a) && Any(document, value => value == b)),
         };
     }
 
-    private OracleCondition OfTexts(string path, string[] names, Func<string, string> form)
+    private OracleCondition OfTexts(string path, string[] names, bool isExact)
     {
         bool isLong = path == "Long" && _random.Next(3) > 0;
-        string a = Pick(isLong ? _longTexts : _texts), b = Pick(isLong ? _longTexts : _texts), x = form(a), y = form(b);
-        bool Any(JsonObject document, Func<string, bool> test) =>
-            OracleValue.At(document, names).Exists(value => value.Text is { } text && test(form(text)));
+        string a = Pick(isLong ? _longTexts : _texts), b = Pick(isLong ? _longTexts : _texts);
+        OracleText Form(string text) => new OracleText(text).Form(isExact);
+        (OracleText x, OracleText y) = (Form(a), Form(b));
+        bool Any(OracleDocument document, Func<OracleText, bool> test) =>
+            document.At(names).Exists(value => value.Text is { } text && test(text.Form(isExact)));
+        bool Equals(OracleDocument document, OracleText wanted) => Any(document, value => value.Plain == wanted.Plain);
         string piece = a.Length <= 20 ? a : a[^2..];
         string start = a.Length <= 20 ? a : a[..20];
+        string formOfPiece = Form(piece).Plain, formOfStart = Form(start).Plain;
         return _random.Next(11) switch
         {
-            0 => new OracleCondition($"{path} = {Literal(a)}", (_, document) => Any(document, value => value == x)),
-            1 => new OracleCondition($"{path} != {Literal(a)}", (_, document) => !Any(document, value => value == x)),
+            0 => new OracleCondition($"{path} = {Literal(a)}", document => Equals(document, x)),
+            1 => new OracleCondition($"{path} != {Literal(a)}", document => !Equals(document, x)),
             2 => new OracleCondition(
-                $"{path} < {Literal(a)}", (_, document) => Any(document, value => OracleValue.Order(value, x) < 0)),
+                $"{path} < {Literal(a)}", document => Any(document, value => OracleText.Order(value, x) < 0)),
             3 => new OracleCondition(
-                $"{path} <= {Literal(a)}", (_, document) => Any(document, value => OracleValue.Order(value, x) <= 0)),
+                $"{path} <= {Literal(a)}", document => Any(document, value => OracleText.Order(value, x) <= 0)),
             4 => new OracleCondition(
-                $"{path} > {Literal(a)}", (_, document) => Any(document, value => OracleValue.Order(value, x) > 0)),
+                $"{path} > {Literal(a)}", document => Any(document, value => OracleText.Order(value, x) > 0)),
             5 => new OracleCondition(
-                $"{path} >= {Literal(a)}", (_, document) => Any(document, value => OracleValue.Order(value, x) >= 0)),
+                $"{path} >= {Literal(a)}", document => Any(document, value => OracleText.Order(value, x) >= 0)),
             6 => new OracleCondition(
                 $"{path} between {Literal(a)} and {Literal(b)}",
-                (_, document) => Any(document, value => OracleValue.Order(value, x) >= 0 && OracleValue.Order(value, y) <= 0)),
+                document => Any(document, value => OracleText.Order(value, x) >= 0 && OracleText.Order(value, y) <= 0)),
             7 => new OracleCondition(
-                $"{path} in ({Literal(a)}, {Literal(b)})", (_, document) => Any(document, value => value == x || value == y)),
+                $"{path} in ({Literal(a)}, {Literal(b)})", document => Equals(document, x) || Equals(document, y)),
             8 => new OracleCondition(
                 $"{path} all in ({Literal(a)}, {Literal(b)})",
-                (_, document) => Any(document, value => value == x) && Any(document, value => value == y)),
+                document => Equals(document, x) && Equals(document, y)),
             9 => new OracleCondition(
                 $"startsWith({path}, {Literal(start)})",
-                (_, document) => Any(document, value => value.StartsWith(form(start), StringComparison.Ordinal))),
+                document => Any(document, value => value.Plain.StartsWith(formOfStart, StringComparison.Ordinal))),
             _ => new OracleCondition(
                 $"endsWith({path}, {Literal(piece)})",
-                (_, document) => Any(document, value => value.EndsWith(form(piece), StringComparison.Ordinal))),
+                document => Any(document, value => value.Plain.EndsWith(formOfPiece, StringComparison.Ordinal))),
         };
     }
 

@@ -1,5 +1,4 @@
 using System.Globalization;
-using System.Text;
 using System.Text.Json.Nodes;
 
 namespace Treepie.Documents.Tests.Oracle;
@@ -11,7 +10,7 @@ namespace Treepie.Documents.Tests.Oracle;
 /// <param name="Text">How it reads as a text; null where it has none.</param>
 /// <param name="Number">As a number; null where it is none.</param>
 /// <param name="IsNull">Whether it is null.</param>
-public sealed record OracleValue(string? Text, decimal? Number, bool IsNull)
+public sealed record OracleValue(OracleText? Text, decimal? Number, bool IsNull)
 {
     /// <summary>What stands at a path, arrays taken apart: nothing where it is missing, a null for an empty array.</summary>
     public static List<OracleValue> At(JsonNode? root, IReadOnlyList<string> path)
@@ -46,33 +45,6 @@ public sealed record OracleValue(string? Text, decimal? Number, bool IsNull)
         return true;
     }
 
-    /// <summary>Without case, letter by letter.</summary>
-    public static string Fold(string text)
-    {
-        var folded = new StringBuilder(text.Length);
-        foreach (Rune rune in text.EnumerateRunes())
-            folded.Append(rune.Value switch
-            {
-                0x17F => "s", // the long s and the sign of kelvin are equal to letters of ASCII
-                0x212A => "k",
-                _ => Rune.ToLowerInvariant(Rune.ToUpperInvariant(rune)).ToString(),
-            });
-        return folded.ToString();
-    }
-
-    /// <summary>In the order of the bytes of UTF-8, which is that of the characters.</summary>
-    public static int Order(string left, string right)
-    {
-        byte[] x = Encoding.UTF8.GetBytes(left), y = Encoding.UTF8.GetBytes(right);
-        for (int i = 0; i < x.Length && i < y.Length; i++)
-        {
-            if (x[i] != y[i])
-                return x[i] < y[i] ? -1 : 1;
-        }
-
-        return x.Length.CompareTo(y.Length);
-    }
-
     private static void Walk(JsonNode? at, IReadOnlyList<string> path, int place, List<OracleValue> found)
     {
         switch (at)
@@ -102,8 +74,9 @@ public sealed record OracleValue(string? Text, decimal? Number, bool IsNull)
 
     private static OracleValue Scalar(string json, JsonValue value) => json[0] switch
     {
-        '"' => new OracleValue(value.GetValue<string>(), null, false),
-        't' or 'f' => new OracleValue(json, null, false),
-        _ => new OracleValue(json, decimal.Parse(json, NumberStyles.Float, CultureInfo.InvariantCulture), false),
+        '"' => new OracleValue(new OracleText(value.GetValue<string>()), null, false),
+        't' or 'f' => new OracleValue(new OracleText(json), null, false),
+        _ => new OracleValue(
+            new OracleText(json), decimal.Parse(json, NumberStyles.Float, CultureInfo.InvariantCulture), false),
     };
 }
