@@ -17,9 +17,12 @@ namespace Treepie.Queries;
 internal static class DistinctByIndex
 {
     /// <summary>
-    /// Looking a document up by its entry costs as much as scanning this many documents; with more values, the scan is faster.
+    /// Looking a document up by its entry costs less than scanning this many documents; with more values, the scan may be faster.
     /// </summary>
-    private const int ScannedByLookup = 8;
+    private const int ScannedByLookup = 50;
+
+    /// <summary>This many are looked up in any case.</summary>
+    private const int FewRows = 16;
 
     /// <summary>Returns the documents, or null if no index can answer.</summary>
     public static FoundResults? Find(
@@ -67,7 +70,8 @@ internal static class DistinctByIndex
             searcher = index.OpenSearcher(); // before the snapshot, so that it is not newer
             snapshot = beginRead();
             long count = snapshot.Collection(collection)?.DocumentCount ?? 0;
-            int most = (int)Math.Min(Math.Min(context.Query.Take, count / ScannedByLookup), context.MaxDistinctResults);
+            long worthwhile = Math.Max(FewRows, count / ScannedByLookup);
+            int most = (int)Math.Min(Math.Min(context.Query.Take, worthwhile), context.MaxDistinctResults);
             bool hasAll = searcher.IsComplete(field)
                 && searcher.EntryCount == count
                 && !index.IsStale(searcher.LastEtag, snapshot, long.MaxValue);

@@ -31,17 +31,19 @@ public sealed class OracleQueries
         ("Lines[].Product", ["Lines", "Product"], "ta"), ("Lines[].Qty", ["Lines", "Qty"], "na"),
         ("Lines.Product", ["Lines", "Product"], "ta"), ("Lines.Qty", ["Lines", "Qty"], "na"),
         ("'Address.City'", ["Address", "City"], "toe"), ("Long", ["Long"], "toe"), ("'Ship To'.City", ["Ship To", "City"], "to"), ("Missing", ["Missing"], "tnoe"),
-        ("Score", ["Score"], "noe"),
+        ("Score", ["Score"], "noe"), ("Rank", ["Rank"], "noe"),
     ];
 
     private static readonly OracleText _none = new("");
 
     private readonly Random _random;
     private readonly string[] _longTexts;
+    private readonly bool _hasOddRanks;
 
     public OracleQueries(Random random)
     {
         _random = random;
+        _hasOddRanks = random.Next(2) == 0;
         string[] starts =
             [.. Enumerable.Range(0, 3).Select(_ => string.Concat(Enumerable.Repeat(Wide, 24 + (8 * random.Next(3)))))];
         _longTexts = [
@@ -86,6 +88,9 @@ public sealed class OracleQueries
         Maybe(document, "Long", () => _random.Next(3) == 0 ? Pick(_texts) : Pick(_longTexts));
         Maybe(document, "Ship To", () => new JsonObject { ["City"] = Pick(_texts) });
         Maybe(document, "Score", () => JsonValue.Create(_random.Next(-400, 400) / 8m));
+        Maybe(
+            document, "Rank",
+            () => _hasOddRanks && _random.Next(40) == 0 ? Array(() => _random.Next(3)) : JsonValue.Create(_random.Next(3)));
         return document;
     }
 
