@@ -80,7 +80,10 @@ internal static class DistinctByIndex
                 return null;
             context.Phases?.End("Query");
             var source = new IndexSource(
-                index, searcher, hits, snapshot, isScored: false, isStale: false, isInOrder: true) { Represented = count };
+                index, searcher, hits, snapshot, isScored: false, isStale: false, isInOrder: true)
+            {
+                Represented = count,
+            };
             return found = new FoundResults(snapshot, source, index.Name)
             {
                 Plan = hits.Plan,
