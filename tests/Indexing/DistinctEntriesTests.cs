@@ -50,7 +50,8 @@ public sealed class DistinctEntriesTests
         }
     }
 
-    public static TheoryData<string> Inexact { get; } = new("text", "boolean", "two numbers", "number and null", "null and number");
+    public static TheoryData<string> Inexact { get; } =
+        new("text", "boolean", "two numbers", "number and null", "null and number");
 
     [Theory]
     [MemberData(nameof(Inexact))]

@@ -338,8 +338,7 @@ public sealed class IndexCatalogue : IDisposable
     private void OpenAll()
     {
         var built = new List<(IndexDirectory Place, StaticIndexMapping Definition)>();
-        foreach ((IndexDirectory place, IndexMapping definition) in IndexDirectory.Scan(
-            _directory, _sealed, _context.OpenStore))
+        foreach ((IndexDirectory place, IndexMapping definition) in IndexDirectory.Scan(_directory, _sealed, _context.OpenStore))
         {
             _generation = Math.Max(_generation, place.Generation);
             if (definition is StaticIndexMapping byHand)

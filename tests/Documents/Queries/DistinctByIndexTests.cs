@@ -142,7 +142,8 @@ public sealed class DistinctByIndexTests : IAsyncLifetime
     {
         Answer answer = await _database.AskAsync($"from Docs select distinct {path} as R");
         Assert.Equal(isByIndex, answer.Index.StartsWith("Auto/", StringComparison.Ordinal));
-        Assert.Equal(_rows.Values.Distinct().Order(StringComparer.Ordinal), answer.Rows.Select(RowOf).Order(StringComparer.Ordinal));
+        Assert.Equal(
+            _rows.Values.Distinct().Order(StringComparer.Ordinal), answer.Rows.Select(RowOf).Order(StringComparer.Ordinal));
         Assert.Equal(_rows.Count, answer.Total);
         Assert.Equal(_rows.Count - answer.Rows.Count, answer.Skipped);
     }

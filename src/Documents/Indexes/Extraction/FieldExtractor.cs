@@ -463,7 +463,7 @@ internal sealed class FieldExtractor
         }
 
         /// <summary>
-        /// Whether a number that is no long has no other value than its double: doubles tell all numbers of up to 15 digits apart.
+        /// Whether a number that is no long has no other value than its double: doubles tell numbers of up to 15 digits apart.
         /// </summary>
         private static bool IsExact(double real, ReadOnlySpan<byte> text)
         {
