@@ -8,6 +8,8 @@ namespace Treepie.Indexing.Tests;
 /// <summary>One entry of each number of a field, as long as entries with one number have one value.</summary>
 public sealed class DistinctEntriesTests
 {
+    private static CancellationToken Cancelled => TestContext.Current.CancellationToken;
+
     private static readonly IndexSchema _schema = new([new IndexField("N"), new IndexField("Words", FieldAnalysis.FullText)]);
 
     [Fact]
@@ -63,9 +65,9 @@ public sealed class DistinctEntriesTests
         fixture.Commit();
         using (var searcher = new IndexSearcher(fixture.Environment))
         {
-            using SearchResults? found = searcher.SearchDistinct("N", 10);
+            using SearchResults? found = searcher.SearchDistinct("N", 10, cancellationToken: Cancelled);
             Assert.Equal(2, found?.Count);
-            Assert.Null(searcher.SearchDistinct("Words", 10));
+            Assert.Null(searcher.SearchDistinct("Words", 10, cancellationToken: Cancelled));
         }
 
         fixture.Put("c", kind switch
