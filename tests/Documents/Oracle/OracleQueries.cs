@@ -200,6 +200,8 @@ public sealed class OracleQueries
     {
         if (_random.Next(14) == 0)
             return OfId();
+        if (_random.Next(10) == 0)
+            return Sides();
         (string path, string[] names, string asked) = _fields[_random.Next(_fields.Length)];
         if (asked.Contains('e') && _random.Next(12) == 0)
             return new OracleCondition($"exists({path})", document => OracleValue.IsThere(document.Body, names));
@@ -254,10 +256,7 @@ public sealed class OracleQueries
         {
             0 => new OracleCondition($"{path} = {Literal(a)}", document => Any(document, value => value == a)),
             1 => new OracleCondition($"{path} != {Literal(a)}", document => !Any(document, value => value == a)),
-            2 => new OracleCondition($"{path} < {Literal(a)}", document => Any(document, value => value < a)),
-            3 => new OracleCondition($"{path} <= {Literal(a)}", document => Any(document, value => value <= a)),
-            4 => new OracleCondition($"{path} > {Literal(a)}", document => Any(document, value => value > a)),
-            5 => new OracleCondition($"{path} >= {Literal(a)}", document => Any(document, value => value >= a)),
+            <= 5 => Side(path, names, a),
             6 => new OracleCondition(
                 $"{path} between {Literal(a)} and {Literal(b)}",
                 document => Any(document, value => value >= a && value <= b)),
@@ -267,6 +266,31 @@ public sealed class OracleQueries
                 $"{path} all in ({Literal(a)}, {Literal(b)})",
                 document => Any(document, value => value == a) && Any(document, value => value == b)),
         };
+    }
+
+    /// <summary>Two comparisons of one field, often with the same number.</summary>
+    private OracleCondition Sides()
+    {
+        (string path, string[] names, _) = Field('n');
+        decimal a = Draw();
+        OracleCondition x = Side(path, names, a), y = Side(path, names, _random.Next(2) == 0 ? a : Draw());
+        return _random.Next(4) == 0
+            ? new OracleCondition($"{x.Text} or {y.Text}", document => x.Holds(document) || y.Holds(document))
+            : new OracleCondition($"{x.Text} and {y.Text}", document => x.Holds(document) && y.Holds(document));
+    }
+
+    private OracleCondition Side(string path, string[] names, decimal end)
+    {
+        (string sign, Func<decimal, bool> test) = _random.Next(4) switch
+        {
+            0 => ("<", new Func<decimal, bool>(value => value < end)),
+            1 => ("<=", value => value <= end),
+            2 => (">", value => value > end),
+            _ => (">=", value => value >= end),
+        };
+        return new OracleCondition(
+            $"{path} {sign} {Literal(end)}",
+            document => document.At(names).Exists(value => value.Number is { } number && test(number)));
     }
 
     private OracleCondition OfTexts(string path, string[] names, bool isExact)
