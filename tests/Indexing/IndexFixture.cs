@@ -30,10 +30,15 @@ public sealed class IndexFixture : IDisposable
     public void Put(string key, params (int Field, FieldValue Value)[] values)
     {
         Model.Put(key, values);
-        _batch.BeginEntry(Encoding.UTF8.GetBytes(key));
+        Put(_batch, key, values);
+    }
+
+    internal static void Put(IndexBatch batch, string key, params IEnumerable<(int Field, FieldValue Value)> values)
+    {
+        batch.BeginEntry(Encoding.UTF8.GetBytes(key));
         foreach ((int field, FieldValue value) in values)
-            Add(_batch, field, value);
-        _batch.EndEntry();
+            Add(batch, field, value);
+        batch.EndEntry();
     }
 
     public void Delete(string key)
@@ -74,10 +79,10 @@ public sealed class IndexFixture : IDisposable
         Check(searcher, Model, request);
     }
 
-    public static void Check(IndexSearcher searcher, NaiveIndex model, SearchRequest request)
+    public static void Check(IndexSearcher searcher, NaiveIndex model, SearchRequest request, IndexTail? tail = null)
     {
         List<string> expected = [.. model.Search(request).Select(hit => hit.Key)];
-        using SearchResults results = searcher.Search(request);
+        using SearchResults results = tail is null ? searcher.Search(request) : searcher.Search(request, tail);
         string what = Describe(request);
         bool isTotalRight = results.IsTotalExact
             ? expected.Count == results.TotalCount
@@ -164,7 +169,7 @@ public sealed class IndexFixture : IDisposable
         return keys;
     }
 
-    private static string Describe(SearchRequest request) =>
+    internal static string Describe(SearchRequest request) =>
         $"{Describe(request.Query)} order by {string.Join(", ", request.Sort)} skip {request.Skip} take {request.Take}";
 
     private static string Describe(IndexQuery query) => query switch
