@@ -11,7 +11,10 @@ internal sealed record Fragment(string Text, int Start, int End, IReadOnlyList<M
     /// <summary>Matches of different conditions are worth more than many of one.</summary>
     public int Worth => (Marks.Select(mark => mark.Number).Distinct().Count() * 1_000) + Math.Min(Marks.Count, 999);
 
-    /// <summary>Splits a text into fragments around its marks, each as long as allowed, at the ends of words.</summary>
+    /// <summary>
+    /// Splits a text into fragments around its marks, each as long as allowed, at the ends of words. A fragment begins after the
+    /// marks of the one before, which would stand in it unmarked.
+    /// </summary>
     public static IEnumerable<Fragment> Cut(string text, List<Mark> marks, int length)
     {
         for (int first = 0; first < marks.Count;)
@@ -21,7 +24,8 @@ internal sealed record Fragment(string Text, int Start, int End, IReadOnlyList<M
                 last++;
 
             int spare = Math.Max(0, length - (marks[last].End - marks[first].Start));
-            int start = Math.Max(0, Math.Min(marks[first].Start - (spare / 2), text.Length - length));
+            int least = first == 0 ? 0 : marks[first - 1].End;
+            int start = Math.Max(least, Math.Min(marks[first].Start - (spare / 2), text.Length - length));
             start = Math.Min(start, marks[first].Start);
             int end = Math.Max(marks[last].End, Math.Min(text.Length, start + length));
             yield return new Fragment(
