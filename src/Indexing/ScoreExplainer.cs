@@ -79,7 +79,8 @@ public sealed class ScoreExplainer : IDisposable
     private ScoreExplanation Explain(Node node, long id)
     {
         Span<float> score = [0];
-        node.Operator.Score(id >> PostingWindow.SizeBits, [(ushort)(id & (PostingWindow.Size - 1))], score, node.Boost);
+        node.Operator.Score(
+            id >> PostingWindow.SizeBits, [(ushort)(id & (PostingWindow.Size - 1))], score, node.Boost, allMatch: false);
         if (score[0] == 0)
             return new ScoreExplanation(0, node.What, []);
 

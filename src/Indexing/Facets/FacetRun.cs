@@ -290,7 +290,7 @@ internal sealed class FacetRun
 
             hits.Read(place, _words);
             set.SetBits(MemoryMarshal.AsBytes<ulong>(_words));
-            set.And(mine);
+            set.Combine(SetOperation.And, mine);
             int members = set.CopyTo(_offsets);
             _context.Meter.Count.EntriesScanned += members;
             for (int i = 0; i < members; i++)

@@ -138,8 +138,14 @@ internal sealed class AndOperator : Operator
             Keep(i, window, set);
     }
 
-    public override void And(long window, WindowSet set)
+    public override void Combine(long window, WindowSet set, SetOperation operation)
     {
+        if (operation != SetOperation.And)
+        {
+            base.Combine(window, set, operation);
+            return;
+        }
+
         for (int i = 0; i < _byCost.Length && !set.IsEmpty; i++)
             Keep(i, window, set);
     }
@@ -158,20 +164,21 @@ internal sealed class AndOperator : Operator
     /// <summary>
     /// Hits that match all clauses get the sum of the scores. Within a disjunction, some hits may not match this operator.
     /// </summary>
-    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost, bool allMatch)
     {
+        if (allMatch)
+        {
+            foreach (Operator clause in _clauses)
+                clause.Score(window, hits, scores, boost, allMatch: false);
+            return;
+        }
+
         WindowSet mine = Context.Rent();
         mine.SetOffsets(hits);
         And(window, mine);
         if (!mine.IsEmpty)
             MatchedScores.Add(_clauses, window, mine, hits, scores, boost);
         Context.Return(mine);
-    }
-
-    public override void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
-    {
-        foreach (Operator clause in _clauses)
-            clause.Score(window, hits, scores, boost);
     }
 
     public override void Bounds(Span<float> windows, float boost)

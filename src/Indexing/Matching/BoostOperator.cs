@@ -8,8 +8,8 @@ internal sealed class BoostOperator(QueryContext context, Operator clause, float
     public override PlanNode Describe() =>
         new PlanNode("boost", label: factor.ToString(System.Globalization.CultureInfo.InvariantCulture)).Over(Clause.Describe());
 
-    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost) =>
-        Clause.Score(window, hits, scores, boost * factor);
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost, bool allMatch) =>
+        Clause.Score(window, hits, scores, boost * factor, allMatch);
 
     public override void AddBounds(long window, Span<float> bounds, float boost, EntryBounds? byEntry) =>
         Clause.AddBounds(window, bounds, boost * factor, byEntry);
@@ -18,7 +18,4 @@ internal sealed class BoostOperator(QueryContext context, Operator clause, float
 
     public override int Select(long window, WindowSet set, float threshold, bool counts) =>
         Clause.Select(window, set, factor > 0 ? threshold / factor : 0, counts);
-
-    public override void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost) =>
-        Clause.ScoreMatches(window, hits, scores, boost * factor);
 }

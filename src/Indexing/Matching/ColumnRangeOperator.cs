@@ -57,9 +57,15 @@ internal sealed class ColumnRangeOperator(
         Narrow(window, set.ToBits());
     }
 
-    /// <summary>Reads only chunks that contain survivors.</summary>
-    public override void And(long window, WindowSet set)
+    /// <summary>If the set is narrowed, reads only chunks that contain survivors.</summary>
+    public override void Combine(long window, WindowSet set, SetOperation operation)
     {
+        if (operation != SetOperation.And)
+        {
+            base.Combine(window, set, operation);
+            return;
+        }
+
         if (set.Form == WindowSetForm.List && set.Count <= MostSingle && column.TryReadNumbers(window, out NumberBlock numbers))
         {
             Context.Meter.Count.EntriesScanned += set.Count;

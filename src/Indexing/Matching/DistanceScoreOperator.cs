@@ -16,7 +16,7 @@ internal sealed class DistanceScoreOperator(QueryContext context, Operator claus
 
     public override PlanNode Describe() => new PlanNode("score by distance").Over(Clause.Describe());
 
-    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost, bool allMatch)
     {
         WindowSet mine = Context.Rent();
         mine.SetOffsets(hits);

@@ -39,24 +39,11 @@ internal sealed class DocumentBoostOperator : SameMatchesOperator
     public override PlanNode Describe() =>
         new PlanNode("boost", IndexSchema.BoostField, "of each document").Over(Clause.Describe());
 
-    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost, bool allMatch)
     {
         Span<float> mine = _own.AsSpan(0, hits.Length);
         mine.Clear();
-        Clause.Score(window, hits, mine, boost);
-        Add(window, hits, mine, scores);
-    }
-
-    public override void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
-    {
-        Span<float> mine = _own.AsSpan(0, hits.Length);
-        mine.Clear();
-        Clause.ScoreMatches(window, hits, mine, boost);
-        Add(window, hits, mine, scores);
-    }
-
-    private void Add(long window, ReadOnlySpan<ushort> hits, ReadOnlySpan<float> mine, Span<float> scores)
-    {
+        Clause.Score(window, hits, mine, boost, allMatch);
         long start = window << PostingWindow.SizeBits;
         for (int i = 0; i < hits.Length; i++)
             scores[i] += _boosts.TryRead(start + hits[i], out double number) ? mine[i] * BoostLimits.OfEntry(number) : mine[i];

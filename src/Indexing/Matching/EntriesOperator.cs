@@ -34,7 +34,7 @@ internal sealed class EntriesOperator(QueryContext context, long[] ids) : Operat
 
     public override bool Contains(long id) => Array.BinarySearch(ids, id) >= 0;
 
-    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost, bool allMatch)
     {
     }
 

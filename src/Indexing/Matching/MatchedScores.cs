@@ -24,7 +24,7 @@ internal static class MatchedScores
         Span<float> sums = parts.AsSpan(0, count);
         sums.Clear();
         foreach (Operator clause in clauses)
-            clause.Score(window, offsets.AsSpan(0, count), sums, boost);
+            clause.Score(window, offsets.AsSpan(0, count), sums, boost, allMatch: false);
         for (int i = 0; i < count; i++)
             scores[places[i]] += sums[i];
 

@@ -65,7 +65,7 @@ internal sealed class NearestOperator : Operator
 
     public override bool Contains(long id) => Array.BinarySearch(_ids, id) >= 0;
 
-    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost, bool allMatch)
     {
         long start = window << PostingWindow.SizeBits;
         int place = LowerBound(start);

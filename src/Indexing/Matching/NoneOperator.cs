@@ -13,13 +13,5 @@ internal sealed class NoneOperator(QueryContext context) : Operator(context)
 
     public override void Fill(long window, WindowSet set) => set.SetEmpty();
 
-    public override void And(long window, WindowSet set) => set.SetEmpty();
-
-    public override void Or(long window, WindowSet set)
-    {
-    }
-
-    public override void AndNot(long window, WindowSet set)
-    {
-    }
+    public override void Combine(long window, WindowSet set, SetOperation operation) => set.CombineNone(operation);
 }

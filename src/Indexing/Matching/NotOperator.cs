@@ -18,15 +18,21 @@ internal sealed class NotOperator(QueryContext context, Operator all, Operator c
     {
         all.Fill(window, set);
         if (!set.IsEmpty)
-            clause.AndNot(window, set);
+            clause.Combine(window, set, SetOperation.AndNot);
     }
 
-    /// <summary>The set contains only existing entries, so only the clause needs to be evaluated.</summary>
-    public override void And(long window, WindowSet set) => clause.AndNot(window, set);
+    /// <summary>A set to narrow contains only existing entries, so only the clause needs to be evaluated.</summary>
+    public override void Combine(long window, WindowSet set, SetOperation operation)
+    {
+        if (operation == SetOperation.And)
+            clause.Combine(window, set, SetOperation.AndNot);
+        else
+            base.Combine(window, set, operation);
+    }
 
     public override bool Contains(long id) => !clause.Contains(id);
 
-    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost, bool allMatch)
     {
     }
 

@@ -91,32 +91,20 @@ internal abstract class Operator(QueryContext context)
     /// <summary>Replaces the set by the matches in the window.</summary>
     public abstract void Fill(long window, WindowSet set);
 
-    /// <summary>Keeps the members that match. May evaluate only those members.</summary>
-    public virtual void And(long window, WindowSet set)
+    /// <summary>
+    /// Combines the set with the matches: keeps the members that match, adds all matches, or removes those that match. Keeping
+    /// and removing may evaluate only members.
+    /// </summary>
+    public virtual void Combine(long window, WindowSet set, SetOperation operation)
     {
         WindowSet mine = Context.Rent();
         Fill(window, mine);
-        set.And(mine);
+        set.Combine(operation, mine);
         Context.Return(mine);
     }
 
-    /// <summary>Adds the matches to the set.</summary>
-    public virtual void Or(long window, WindowSet set)
-    {
-        WindowSet mine = Context.Rent();
-        Fill(window, mine);
-        set.Or(mine);
-        Context.Return(mine);
-    }
-
-    /// <summary>Removes the matches from the set.</summary>
-    public virtual void AndNot(long window, WindowSet set)
-    {
-        WindowSet mine = Context.Rent();
-        Fill(window, mine);
-        set.AndNot(mine);
-        Context.Return(mine);
-    }
+    /// <summary>Keeps the members that match.</summary>
+    public void And(long window, WindowSet set) => Combine(window, set, SetOperation.And);
 
     /// <summary>
     /// Filters ascending offsets of a window in place: keeps those that match if <paramref name="wanted"/>, otherwise those
@@ -126,10 +114,7 @@ internal abstract class Operator(QueryContext context)
     {
         WindowSet mine = Context.Rent();
         mine.SetOffsets(offsets);
-        if (wanted)
-            And(window, mine);
-        else
-            AndNot(window, mine);
+        Combine(window, mine, wanted ? SetOperation.And : SetOperation.AndNot);
         int kept = mine.CopyTo(offsets);
         Context.Return(mine);
         return kept;
@@ -150,7 +135,12 @@ internal abstract class Operator(QueryContext context)
     /// <paramref name="hits"/>, which are ascending offsets in the window. By default a match scores
     /// <paramref name="boost"/>.
     /// </summary>
-    public virtual void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    /// <param name="window">The window.</param>
+    /// <param name="hits">Offsets in the window, ascending.</param>
+    /// <param name="scores">The score of each hit, to be added to.</param>
+    /// <param name="boost">Multiplies what is added.</param>
+    /// <param name="allMatch">Whether all hits are known to match, so that this need not be checked.</param>
+    public virtual void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost, bool allMatch)
     {
         WindowSet mine = Context.Rent();
         Fill(window, mine);
@@ -176,10 +166,6 @@ internal abstract class Operator(QueryContext context)
         foreach (ref float bound in bounds)
             bound += boost;
     }
-
-    /// <summary>As <see cref="Score"/>, if all hits match and the scores are still 0.</summary>
-    public virtual void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost) =>
-        Score(window, hits, scores, boost);
 
     /// <summary>
     /// Writes, for every window of the index, an upper bound, not necessarily tight, on what <see cref="Score"/> adds to an

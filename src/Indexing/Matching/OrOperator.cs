@@ -59,19 +59,19 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
     {
         clauses[0].Fill(window, set);
         for (int i = 1; i < clauses.Length; i++)
-            clauses[i].Or(window, set);
+            clauses[i].Combine(window, set, SetOperation.Or);
     }
 
-    public override void Or(long window, WindowSet set)
+    public override void Combine(long window, WindowSet set, SetOperation operation)
     {
-        foreach (Operator clause in clauses)
-            clause.Or(window, set);
-    }
+        if (operation == SetOperation.And)
+        {
+            base.Combine(window, set, operation);
+            return;
+        }
 
-    public override void AndNot(long window, WindowSet set)
-    {
-        for (int i = 0; i < clauses.Length && !set.IsEmpty; i++)
-            clauses[i].AndNot(window, set);
+        for (int i = 0; i < clauses.Length && (operation == SetOperation.Or || !set.IsEmpty); i++)
+            clauses[i].Combine(window, set, operation);
     }
 
     public override bool Contains(long id)
@@ -85,10 +85,10 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
         return false;
     }
 
-    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost, bool allMatch)
     {
         foreach (Operator clause in clauses)
-            clause.Score(window, hits, scores, boost);
+            clause.Score(window, hits, scores, boost, allMatch: false);
     }
 
     public override void AddBounds(long window, Span<float> bounds, float boost, EntryBounds? byEntry)
@@ -125,12 +125,12 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
         for (int i = 0; i < clauses.Length; i++)
         {
             if (i != _counted)
-                clauses[i].Or(window, others);
+                clauses[i].Combine(window, others, SetOperation.Or);
         }
 
         int count = clauses[_counted].Count(window);
         if (count > 0 && !others.IsEmpty)
-            clauses[_counted].AndNot(window, others);
+            clauses[_counted].Combine(window, others, SetOperation.AndNot);
         count += others.Count;
         Context.Return(others);
         return count;
@@ -180,7 +180,7 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
         {
             below += most[clause];
             if (below * Bm25.BoundMargin >= threshold)
-                clauses[clause].Or(window, set);
+                clauses[clause].Combine(window, set, SetOperation.Or);
         }
     }
 

@@ -16,11 +16,8 @@ internal abstract class SameMatchesOperator(QueryContext context, Operator claus
 
     public override void Fill(long window, WindowSet set) => Clause.Fill(window, set);
 
-    public override void And(long window, WindowSet set) => Clause.And(window, set);
-
-    public override void Or(long window, WindowSet set) => Clause.Or(window, set);
-
-    public override void AndNot(long window, WindowSet set) => Clause.AndNot(window, set);
+    public override void Combine(long window, WindowSet set, SetOperation operation) =>
+        Clause.Combine(window, set, operation);
 
     public override int Keep(long window, Span<ushort> offsets, bool wanted) => Clause.Keep(window, offsets, wanted);
 

@@ -43,7 +43,7 @@ internal sealed class SharedOwners
                     _clauses[i].Fill(window, _sets[i]);
                 else
                     _sets[i].SetEmpty();
-                any.Or(_sets[i]);
+                any.Combine(SetOperation.Or, _sets[i]);
             }
 
             int count = any.CopyTo(offsets);

@@ -41,9 +41,15 @@ internal sealed class SpatialScanOperator(
         set.SetBits(MemoryMarshal.AsBytes<ulong>(_words));
     }
 
-    /// <summary>Reads only chunks that contain survivors.</summary>
-    public override void And(long window, WindowSet set)
+    /// <summary>If the set is narrowed, reads only chunks that contain survivors.</summary>
+    public override void Combine(long window, WindowSet set, SetOperation operation)
     {
+        if (operation != SetOperation.And)
+        {
+            base.Combine(window, set, operation);
+            return;
+        }
+
         set.CopyWords(_words);
         for (int i = 0; i < ChunksPerWindow; i++)
         {

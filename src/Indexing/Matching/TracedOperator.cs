@@ -49,27 +49,11 @@ internal sealed class TracedOperator : Operator
         Leave(set);
     }
 
-    public override void And(long window, WindowSet set)
+    public override void Combine(long window, WindowSet set, SetOperation operation)
     {
         _node.RowsIn += set.Count;
         _tracer.Enter(_node);
-        _inner.And(window, set);
-        Leave(set);
-    }
-
-    public override void Or(long window, WindowSet set)
-    {
-        _node.RowsIn += set.Count;
-        _tracer.Enter(_node);
-        _inner.Or(window, set);
-        Leave(set);
-    }
-
-    public override void AndNot(long window, WindowSet set)
-    {
-        _node.RowsIn += set.Count;
-        _tracer.Enter(_node);
-        _inner.AndNot(window, set);
+        _inner.Combine(window, set, operation);
         Leave(set);
     }
 
@@ -94,10 +78,10 @@ internal sealed class TracedOperator : Operator
         return contains;
     }
 
-    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost, bool allMatch)
     {
         _tracer.Enter(_node);
-        _inner.Score(window, hits, scores, boost);
+        _inner.Score(window, hits, scores, boost, allMatch);
         _tracer.Leave(_node);
     }
 
@@ -105,13 +89,6 @@ internal sealed class TracedOperator : Operator
     {
         _tracer.Enter(_node);
         _inner.AddBounds(window, bounds, boost, byEntry);
-        _tracer.Leave(_node);
-    }
-
-    public override void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
-    {
-        _tracer.Enter(_node);
-        _inner.ScoreMatches(window, hits, scores, boost);
         _tracer.Leave(_node);
     }
 

@@ -155,75 +155,67 @@ internal sealed class WindowSet
         }
     }
 
-    public void And(in PostingWindow window)
+    /// <summary>Combines the set with the entries of a window of a posting list.</summary>
+    public void Combine(SetOperation operation, in PostingWindow window)
     {
         switch (window.Form)
         {
-            case WindowSetForm.Empty: SetEmpty(); break;
-            case WindowSetForm.List: AndOffsets(window.Offsets); break;
-            case WindowSetForm.Bits: AndBits(window.Bitmap); break;
+            case WindowSetForm.Empty: CombineNone(operation); break;
+            case WindowSetForm.List: Combine(operation, window.Offsets); break;
+            case WindowSetForm.Bits: Combine(operation, window.Bitmap); break;
+            default: CombineAll(operation); break;
         }
     }
 
-    public void And(WindowSet other)
+    /// <summary>Combines the set with another one.</summary>
+    public void Combine(SetOperation operation, WindowSet other)
     {
         switch (other.Form)
         {
-            case WindowSetForm.Empty: SetEmpty(); break;
-            case WindowSetForm.List: AndOffsets(other.List); break;
-            case WindowSetForm.Bits: AndBits(other.BitBytes); break;
+            case WindowSetForm.Empty: CombineNone(operation); break;
+            case WindowSetForm.List: Combine(operation, other.List); break;
+            case WindowSetForm.Bits: Combine(operation, other.BitBytes); break;
+            default: CombineAll(operation); break;
         }
     }
 
-    /// <summary>Keeps the members whose bits are set in the 64 words of a bitmap.</summary>
-    public void And(ReadOnlySpan<ulong> words) => AndBits(MemoryMarshal.AsBytes(words));
+    /// <summary>Combines the set with the 64 words of a bitmap.</summary>
+    public void Combine(SetOperation operation, ReadOnlySpan<ulong> words) =>
+        Combine(operation, MemoryMarshal.AsBytes(words));
 
-    /// <summary>Adds the bits set in the 64 words of a bitmap.</summary>
-    public void Or(ReadOnlySpan<ulong> words) => OrBits(MemoryMarshal.AsBytes(words));
-
-    /// <summary>Removes the offsets of a list.</summary>
-    public void AndNot(ReadOnlySpan<ushort> others) => AndNotOffsets(others);
-
-    /// <summary>Removes the bits set in the 64 words of a bitmap.</summary>
-    public void AndNot(ReadOnlySpan<ulong> words) => AndNotBits(MemoryMarshal.AsBytes(words));
-
-    public void Or(in PostingWindow window)
+    /// <summary>Combines the set with the empty set.</summary>
+    public void CombineNone(SetOperation operation)
     {
-        switch (window.Form)
+        if (operation == SetOperation.And)
+            SetEmpty();
+    }
+
+    private void CombineAll(SetOperation operation)
+    {
+        if (operation == SetOperation.Or)
+            SetFull();
+        else if (operation == SetOperation.AndNot)
+            SetEmpty();
+    }
+
+    private void Combine(SetOperation operation, ReadOnlySpan<ushort> others)
+    {
+        switch (operation)
         {
-            case WindowSetForm.List: OrOffsets(window.Offsets); break;
-            case WindowSetForm.Bits: OrBits(window.Bitmap); break;
-            case WindowSetForm.Full: SetFull(); break;
+            case SetOperation.And: AndOffsets(others); break;
+            case SetOperation.Or: OrOffsets(others); break;
+            default: AndNotOffsets(others); break;
         }
     }
 
-    public void Or(WindowSet other)
+    private void Combine(SetOperation operation, ReadOnlySpan<byte> bitmap)
     {
-        switch (other.Form)
+        Debug.Assert(bitmap.Length == BitmapKernels.Bytes, "the bitmap is of one window");
+        switch (operation)
         {
-            case WindowSetForm.List: OrOffsets(other.List); break;
-            case WindowSetForm.Bits: OrBits(other.BitBytes); break;
-            case WindowSetForm.Full: SetFull(); break;
-        }
-    }
-
-    public void AndNot(in PostingWindow window)
-    {
-        switch (window.Form)
-        {
-            case WindowSetForm.List: AndNotOffsets(window.Offsets); break;
-            case WindowSetForm.Bits: AndNotBits(window.Bitmap); break;
-            case WindowSetForm.Full: SetEmpty(); break;
-        }
-    }
-
-    public void AndNot(WindowSet other)
-    {
-        switch (other.Form)
-        {
-            case WindowSetForm.List: AndNotOffsets(other.List); break;
-            case WindowSetForm.Bits: AndNotBits(other.BitBytes); break;
-            case WindowSetForm.Full: SetEmpty(); break;
+            case SetOperation.And: AndBits(bitmap); break;
+            case SetOperation.Or: OrBits(bitmap); break;
+            default: AndNotBits(bitmap); break;
         }
     }
 
@@ -306,7 +298,6 @@ internal sealed class WindowSet
 
     private void AndBits(ReadOnlySpan<byte> bitmap)
     {
-        Debug.Assert(bitmap.Length == BitmapKernels.Bytes, "the bitmap is of one window");
         switch (Form)
         {
             case WindowSetForm.List:
@@ -343,7 +334,6 @@ internal sealed class WindowSet
 
     private void OrBits(ReadOnlySpan<byte> bitmap)
     {
-        Debug.Assert(bitmap.Length == BitmapKernels.Bytes, "the bitmap is of one window");
         switch (Form)
         {
             case WindowSetForm.Empty:
@@ -378,7 +368,6 @@ internal sealed class WindowSet
 
     private void AndNotBits(ReadOnlySpan<byte> bitmap)
     {
-        Debug.Assert(bitmap.Length == BitmapKernels.Bytes, "the bitmap is of one window");
         switch (Form)
         {
             case WindowSetForm.List:

@@ -242,7 +242,7 @@ internal sealed class BoundedRanking(QueryContext context, Operator root, HitSor
         Span<float> sums = _scores.AsSpan(0, count);
         sums.Clear();
         context.Meter.Count.CandidatesScored += count;
-        root.ScoreMatches(window, _offsets.AsSpan(0, count), sums, 1);
+        root.Score(window, _offsets.AsSpan(0, count), sums, 1, allMatch: true);
         long start = window << PostingWindow.SizeBits;
         for (int i = 0; i < count; i++)
             sorter.AddIfBetter(start + _offsets[i], sums[i]);

@@ -1,5 +1,4 @@
 using System.Diagnostics;
-using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Matching.Lists;
@@ -78,7 +77,7 @@ internal sealed class FilterProbe
             return;
         if (_all is not null)
         {
-            And(set, _all.AsSpan((int)window * BitmapKernels.Words, BitmapKernels.Words));
+            set.Combine(SetOperation.And, _all.AsSpan((int)window * BitmapKernels.Words, BitmapKernels.Words));
             return;
         }
 
@@ -97,15 +96,7 @@ internal sealed class FilterProbe
 
         _words ??= _context.RentWords(BitmapKernels.Words);
         _hits.Read(place, _words.AsSpan(0, BitmapKernels.Words));
-        And(set, _words.AsSpan(0, BitmapKernels.Words));
-    }
-
-    private void And(WindowSet set, ReadOnlySpan<ulong> members)
-    {
-        WindowSet mine = _context.Rent();
-        mine.SetBits(MemoryMarshal.AsBytes(members));
-        set.And(mine);
-        _context.Return(mine);
+        set.Combine(SetOperation.And, _words.AsSpan(0, BitmapKernels.Words));
     }
 
     /// <summary>

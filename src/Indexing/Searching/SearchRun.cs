@@ -432,7 +432,7 @@ internal sealed class SearchRun
             if (isScored && count > 0)
             {
                 scores.AsSpan(0, count).Clear();
-                _root.ScoreMatches(window, _offsets.AsSpan(0, count), scores.AsSpan(0, count), 1);
+                _root.Score(window, _offsets.AsSpan(0, count), scores.AsSpan(0, count), 1, allMatch: true);
                 _context.Meter.Count.CandidatesScored += count;
             }
 

@@ -469,7 +469,7 @@ internal sealed class BlockSearch(TopKHits hits, int[] lists, bool isAll, bool n
     {
         _set.Set(Held(0).Postings);
         for (int i = 1; i < _terms.Length && !_set.IsEmpty; i++)
-            _set.And(Held(i).Postings);
+            _set.Combine(SetOperation.And, Held(i).Postings);
     }
 
     private ref readonly HeldWindow Held(int list) => ref _terms[list].List[_at[list]];

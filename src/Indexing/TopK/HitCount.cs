@@ -105,10 +105,8 @@ internal sealed class HitCount(TopKHits hits, TopKTerm[] terms)
                 continue;
             if (isFirst)
                 set.Set(held.Postings);
-            else if (_plan.IsAll)
-                set.And(held.Postings);
             else
-                set.Or(held.Postings);
+                set.Combine(_plan.IsAll ? SetOperation.And : SetOperation.Or, held.Postings);
             isFirst = false;
         }
     }

@@ -70,10 +70,8 @@ internal sealed class TopKHits(QueryContext context, TopKPlan plan, HitSorter so
         {
             if (set.IsEmpty)
                 return;
-            if (filter.IsWanted)
-                filter.Operator!.And(window, set); // set in a complete plan
-            else
-                filter.Operator!.AndNot(window, set);
+            // Not null: set in a complete plan.
+            filter.Operator!.Combine(window, set, filter.IsWanted ? SetOperation.And : SetOperation.AndNot);
         }
     }
 

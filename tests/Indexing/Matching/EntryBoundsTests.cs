@@ -60,7 +60,7 @@ public sealed class EntryBoundsTests
         ushort[] hits = new ushort[PostingWindow.Size];
         int count = set.CopyTo(hits);
         float[] scores = new float[count];
-        root.Score(window, hits.AsSpan(0, count), scores, 1);
+        root.Score(window, hits.AsSpan(0, count), scores, 1, allMatch: false);
         ulong[] words = new ulong[BitmapKernels.Words];
         set.CopyWords(words);
         context.Return(set);

@@ -113,12 +113,12 @@ public sealed class WindowSetTests
         IEnumerable<ushort> expected;
         switch (operation)
         {
-            case 0: set.And(other); expected = left.Intersect(right); break;
-            case 1: set.And(window); expected = left.Intersect(right); break;
-            case 2: set.Or(other); expected = left.Union(right); break;
-            case 3: set.Or(window); expected = left.Union(right); break;
-            case 4: set.AndNot(other); expected = left.Except(right); break;
-            default: set.AndNot(window); expected = left.Except(right); break;
+            case 0: set.Combine(SetOperation.And, other); expected = left.Intersect(right); break;
+            case 1: set.Combine(SetOperation.And, window); expected = left.Intersect(right); break;
+            case 2: set.Combine(SetOperation.Or, other); expected = left.Union(right); break;
+            case 3: set.Combine(SetOperation.Or, window); expected = left.Union(right); break;
+            case 4: set.Combine(SetOperation.AndNot, other); expected = left.Except(right); break;
+            default: set.Combine(SetOperation.AndNot, window); expected = left.Except(right); break;
         }
 
         ushort[] wanted = [.. expected.Order()];

@@ -105,7 +105,7 @@ internal sealed class FusionCompiler(QueryContext context, IReadOnlyList<IndexQu
             filter?.And(window, set);
             int hits = set.CopyTo(_offsets);
             _scores.AsSpan(0, hits).Clear();
-            search.ScoreMatches(window, _offsets.AsSpan(0, hits), _scores.AsSpan(0, hits), 1);
+            search.Score(window, _offsets.AsSpan(0, hits), _scores.AsSpan(0, hits), 1, allMatch: true);
             context.Meter.Count.CandidatesScored += hits;
             long start = window << PostingWindow.SizeBits;
             for (int i = 0; i < hits; i++)

@@ -42,24 +42,12 @@ internal sealed class LongListOperator(
             set.SetEmpty();
     }
 
-    public override void And(long window, WindowSet set)
+    public override void Combine(long window, WindowSet set, SetOperation operation)
     {
         if (TryGet(window, out PostingWindow mine))
-            set.And(mine);
+            set.Combine(operation, mine);
         else
-            set.SetEmpty();
-    }
-
-    public override void Or(long window, WindowSet set)
-    {
-        if (TryGet(window, out PostingWindow mine))
-            set.Or(mine);
-    }
-
-    public override void AndNot(long window, WindowSet set)
-    {
-        if (TryGet(window, out PostingWindow mine))
-            set.AndNot(mine);
+            set.CombineNone(operation);
     }
 
     public override int Keep(long window, Span<ushort> offsets, bool wanted) =>
@@ -151,7 +139,7 @@ internal sealed class LongListOperator(
             windows[i] = impacts[i] == 0 ? NoMatch : unit * impacts[i];
     }
 
-    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost, bool allMatch)
     {
         if (!TryGet(window, out PostingWindow mine))
             return;

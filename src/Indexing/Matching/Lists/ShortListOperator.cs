@@ -127,7 +127,7 @@ internal sealed class ShortListOperator : TermOperator
         return false;
     }
 
-    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost, bool allMatch)
     {
         Debug.Assert(scores.Length >= hits.Length, "each hit has a score");
         ReadOnlySpan<Posting> mine = In(window);

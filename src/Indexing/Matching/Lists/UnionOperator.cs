@@ -163,30 +163,14 @@ internal sealed class UnionOperator : Operator
         set.SetOffsets(offsets[..(members == 0 ? 0 : BitmapKernels.Decode(Words(window), offsets))]);
     }
 
-    public override void And(long window, WindowSet set)
+    public override void Combine(long window, WindowSet set, SetOperation operation)
     {
         if (_flat is not null)
-            set.And(Words(window));
+            set.Combine(operation, Words(window));
         else if (_sets.TryGetValue(window, out WindowSet? mine))
-            set.And(mine);
+            set.Combine(operation, mine);
         else
-            set.SetEmpty();
-    }
-
-    public override void Or(long window, WindowSet set)
-    {
-        if (_flat is not null)
-            set.Or(Words(window));
-        else if (_sets.TryGetValue(window, out WindowSet? mine))
-            set.Or(mine);
-    }
-
-    public override void AndNot(long window, WindowSet set)
-    {
-        if (_flat is not null)
-            set.AndNot(Words(window));
-        else if (_sets.TryGetValue(window, out WindowSet? mine))
-            set.AndNot(mine);
+            set.CombineNone(operation);
     }
 
     public override bool Contains(long id) => _flat is not null
@@ -196,7 +180,7 @@ internal sealed class UnionOperator : Operator
         : _sets.TryGetValue(id >> PostingWindow.SizeBits, out WindowSet? mine)
             && mine.Contains((int)(id & (PostingWindow.Size - 1)));
 
-    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost, bool allMatch)
     {
         if (_flat is not null)
         {
@@ -232,7 +216,7 @@ internal sealed class UnionOperator : Operator
             Context.Check();
             Context.Meter.Count.BytesDecoded += segment.Payloads.Length;
             for (int i = 0; i < segment.Count; i++)
-                Set(segment.WindowAt(i)).Or(segment.PostingsAt(i));
+                Set(segment.WindowAt(i)).Combine(SetOperation.Or, segment.PostingsAt(i));
         }
     }
 

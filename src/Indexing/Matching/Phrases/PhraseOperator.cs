@@ -104,8 +104,14 @@ internal sealed class PhraseOperator : Operator
     public override int Count(long window) =>
         IsKnown(window, threshold: 0) ? _ahead!.Found.Length : base.Count(window);
 
-    public override void And(long window, WindowSet set)
+    public override void Combine(long window, WindowSet set, SetOperation operation)
     {
+        if (operation != SetOperation.And)
+        {
+            base.Combine(window, set, operation);
+            return;
+        }
+
         for (int i = 0; i < _byCost.Length && !set.IsEmpty; i++)
             _byCost[i].And(window, set);
         Verify(window, set);
@@ -122,11 +128,17 @@ internal sealed class PhraseOperator : Operator
         return Finder.FrequencyOf(id) > 0;
     }
 
-    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    public override void Score(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost, bool allMatch)
     {
         if (_factors is null)
         {
-            base.Score(window, hits, scores, boost);
+            base.Score(window, hits, scores, boost, allMatch);
+            return;
+        }
+
+        if (allMatch)
+        {
+            ScoreMatches(window, hits, scores, boost, _factors);
             return;
         }
 
@@ -144,15 +156,10 @@ internal sealed class PhraseOperator : Operator
         Context.Return(mine);
     }
 
-    public override void ScoreMatches(long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost)
+    private void ScoreMatches(
+        long window, ReadOnlySpan<ushort> hits, Span<float> scores, float boost, LengthFactors factors)
     {
-        if (_factors is null)
-        {
-            base.ScoreMatches(window, hits, scores, boost);
-            return;
-        }
-
-        WindowFactors lengths = _factors.OfWindow(window);
+        WindowFactors lengths = factors.OfWindow(window);
         if (_ahead is not null && _ahead.TryFind(window, wantsAll: false))
         {
             ReadOnlySpan<ushort> found = _ahead.Found;
@@ -258,7 +265,7 @@ internal sealed class PhraseOperator : Operator
             Span<ulong> words = stackalloc ulong[BitmapKernels.Words];
             set.CopyWords(words);
             BoundKernels.Narrow(words, bounds, threshold, Bm25.BoundMargin);
-            set.And(words);
+            set.Combine(SetOperation.And, words);
         }
     }
 
@@ -386,7 +393,7 @@ internal sealed class PhraseOperator : Operator
         if (_factors is null)
             scores[..found.Length].Fill(boost);
         else if (found.Length > 0)
-            ScoreMatches(window, found, scores, boost);
+            ScoreMatches(window, found, scores, boost, _factors);
         Span<float> most = stackalloc float[PostingWindow.Blocks];
         most.Clear();
         for (int i = 0; i < found.Length; i++)
@@ -422,6 +429,6 @@ internal sealed class PhraseOperator : Operator
             Finder.Look(window, asked);
         }
 
-        set.And(Finder.Matched);
+        set.Combine(SetOperation.And, Finder.Matched);
     }
 }
