@@ -317,7 +317,7 @@ public sealed class IndexBatch
         CheckClosed();
         other.CheckClosed();
         if (other._schema != _schema || other == this)
-            throw new ArgumentException("A batch takes what others of the same index have.", nameof(other));
+            throw new ArgumentException("A batch can take entries only from other batches of the same index.", nameof(other));
 
         Count += other.Count;
         _vectorWorkBytes += other._vectorWorkBytes;

@@ -96,7 +96,7 @@ public sealed class IndexWriter
     {
         ArgumentNullException.ThrowIfNull(batch);
         batch.CheckClosed();
-        Backfill reached = (Pending ?? throw new InvalidOperationException("No fields wait to be filled.")) with { Etag = etag };
+        Backfill reached = (Pending ?? throw new InvalidOperationException("No fields are to be filled.")) with { Etag = etag };
         _environment.Write(
             transaction =>
             {

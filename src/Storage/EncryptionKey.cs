@@ -47,7 +47,7 @@ public sealed class EncryptionKey : IDisposable
                 nameof(bytes));
         if (!bytes.ContainsAnyExcept(bytes[0]))
             throw new ArgumentException(
-                $"All {SizeBytes} bytes of this encryption key are the same: that is no random key. Generate one.",
+                $"All {SizeBytes} bytes of this encryption key are the same: it is not a random key. Generate one.",
                 nameof(bytes));
 
         var secret = new SecretBytes(SizeBytes);
@@ -75,7 +75,7 @@ public sealed class EncryptionKey : IDisposable
         catch (EncoderFallbackException)
         {
             // Without the inner exception, which would quote the passphrase.
-            throw new ArgumentException("The passphrase has a lone half of a surrogate pair: it is no text.", nameof(text));
+            throw new ArgumentException("The passphrase has a lone half of a surrogate pair: it is not text.", nameof(text));
         }
 
         utf8.GetBytes(text, secret.Span);

@@ -44,7 +44,7 @@ public sealed class PatternQueryTests
     [InlineData(float.PositiveInfinity)]
     [InlineData(-1f)]
     public void Absurd_boosts_are_refused(float factor) =>
-        Refused(new BoostQuery(new MatchAllQuery(), factor), "A boost is a number from 0 on");
+        Refused(new BoostQuery(new MatchAllQuery(), factor), "A boost is a number of at least 0");
 
     [Theory]
     [InlineData(float.NaN)]
@@ -60,12 +60,12 @@ public sealed class PatternQueryTests
         IndexQuery boosted = new MatchAllQuery();
         for (int i = 0; i < 4; i++)
             boosted = new BoostQuery(boosted, 1e9f);
-        Refused(boosted, "come to 1E-09 to 1E+12");
+        Refused(boosted, "multiply to 1E-09 to 1E+12");
         // 1e-60, which is 0 in single precision
-        Refused(new BoostQuery(new BoostQuery(new MatchAllQuery(), 1e-30f), 1e-30f), "come to 1E-09 to 1E+12");
+        Refused(new BoostQuery(new BoostQuery(new MatchAllQuery(), 1e-30f), 1e-30f), "multiply to 1E-09 to 1E+12");
         Refused(
             new MoreLikeThisQuery(null, _ => [], new MoreLikeThisOptions { Fields = ["text"], BoostFactor = 1e30f }),
-            "come to 1E-09 to 1E+12");
+            "multiply to 1E-09 to 1E+12");
         Assert.Equal("a b c", Find(new BoostQuery(new BoostQuery(new MatchAllQuery(), 1e-30f), 0)));
         Assert.Equal("a b c", Find(new OrQuery([.. Enumerable.Repeat(new BoostQuery(new MatchAllQuery(), 1e12f), 1_000)])));
         SortKey[] keys = [.. Enumerable.Repeat(new SortKey("name", SortKind.Text), 65)];

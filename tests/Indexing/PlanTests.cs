@@ -411,7 +411,7 @@ public sealed class PlanTests
         Refused(
             "another query", () => Run(searcher, request with { Sort = [new SortKey("name", SortKind.Text, Descending: true)] }));
         Refused("damaged", () => Run(searcher, request with { After = position.AsMemory()[..^1] }));
-        Refused("not one that", () => Run(searcher, request with { After = new byte[] { 9, 9 } }));
+        Refused("not the end of a page", () => Run(searcher, request with { After = new byte[] { 9, 9 } }));
     }
 
     [Fact]

@@ -213,7 +213,7 @@ public sealed class FullDiskTests : IDisposable
         if (_real is { } real)
         {
             Assert.Contains(real.Path, error.Message, StringComparison.Ordinal);
-            Assert.Contains("Free some room and try again", error.Message, StringComparison.Ordinal);
+            Assert.Contains("Free some space and try again", error.Message, StringComparison.Ordinal);
         }
     }
 

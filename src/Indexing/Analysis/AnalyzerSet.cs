@@ -91,7 +91,7 @@ public sealed class AnalyzerSet
                 && int.TryParse(sizes[1], NumberStyles.Integer, CultureInfo.InvariantCulture, out int max)
                 ? new NGramAnalyzer(min, max)
                 : throw new ArgumentException(
-                    $"'{name}' is not an analyzer: in the parentheses stand two whole numbers, as in NGramAnalyzer(2,6).");
+                    $"'{name}' is not an analyzer: the parentheses contain two whole numbers, as in NGramAnalyzer(2,6).");
         }
 
         throw new ArgumentException(

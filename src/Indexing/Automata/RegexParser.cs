@@ -173,7 +173,7 @@ internal sealed class RegexParser(string pattern, bool isFolded)
         bool isNamed = Take('<') && !IsAtEnd && pattern[_place] is not ('=' or '!');
         int close = isNamed ? pattern.IndexOf('>', _place) : -1;
         if (close < 0)
-            throw Error("looking ahead or back, options and other special groups are not supported; '(?:' and '(?<name>' are");
+            throw Error("lookahead, lookbehind, options and other special groups are not supported; '(?:' and '(?<name>' are");
         _place = close + 1;
     }
 
@@ -200,7 +200,7 @@ internal sealed class RegexParser(string pattern, bool isFolded)
             {
                 _place++;
                 if (pattern[_place] == '[')
-                    throw Error("taking characters out of a class is not supported");
+                    throw Error("subtracting characters from a class is not supported");
                 last = TakeClassCharacter();
                 if (last < first)
                     throw Error("the range is in reverse order");
@@ -239,7 +239,7 @@ internal sealed class RegexParser(string pattern, bool isFolded)
     private CharacterSet? ParseEscape(bool inClass)
     {
         if (IsAtEnd)
-            throw Error("a '\\' stands at the end");
+            throw Error("it ends with a '\\'");
         switch (pattern[_place])
         {
             case 'd': _place++; return CharacterSet.Digits;
@@ -258,7 +258,7 @@ internal sealed class RegexParser(string pattern, bool isFolded)
                     category = category.Folded();
                 return isNegated ? category.Complement() : category;
             case 'b' or 'B' or 'A' or 'z' or 'Z' or 'G' when !inClass:
-                throw Error($"'\\{pattern[_place]}' is not supported; '^' and '$' stand for start and end of the term");
+                throw Error($"'\\{pattern[_place]}' is not supported; '^' and '$' match the start and end of the term");
             case (>= '1' and <= '9') or 'k' when !inClass:
                 throw Error("references to groups are not supported");
             default:
@@ -269,7 +269,7 @@ internal sealed class RegexParser(string pattern, bool isFolded)
     private int ParseEscapedCharacter()
     {
         if (IsAtEnd)
-            throw Error("a '\\' stands at the end");
+            throw Error("it ends with a '\\'");
         switch (pattern[_place])
         {
             case 't': _place++; return '\t';

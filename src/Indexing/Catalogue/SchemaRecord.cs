@@ -122,7 +122,7 @@ internal static class SchemaRecord
     private static void CheckVector(IndexField field, VectorFieldOptions vector)
     {
         if (field.Analysis != FieldAnalysis.Vector)
-            throw new IndexSchemaException($"The field '{field.Name}' has options for vectors and is no vector field.");
+            throw new IndexSchemaException($"The field '{field.Name}' has options for vectors but is not a vector field.");
         if (vector.Dimensions is < 0 or > VectorFieldOptions.MaxDimensions)
             throw new IndexSchemaException(
                 $"The field '{field.Name}' has vectors of {vector.Dimensions} numbers; from 1 to "

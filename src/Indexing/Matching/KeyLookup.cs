@@ -77,8 +77,8 @@ internal static class KeyLookup
             Count(context);
             if (++read > context.MaxTermsRead)
                 throw new IndexQueryException(
-                    $"The pattern of ids would read more than {context.MaxTermsRead:N0} ids, which is the most. Give the index a "
-                        + "field that has what is asked for.");
+                    $"The pattern of ids would read more than {context.MaxTermsRead:N0} ids, which is the limit. Give the index "
+                        + "a field with the values to query.");
             ReadOnlySpan<byte> text = TextOf(cursor.Key);
             if (expression is null ? text.EndsWith(end) : expression.Matches(text))
                 ids.Add(EntryKey.Read(cursor.Value));

@@ -14,7 +14,7 @@ internal sealed class NumberReader
     {
         int field = context.View.Field(name);
         if (context.View.Schema.Fields[field].Analysis == FieldAnalysis.FullText)
-            throw new IndexQueryException($"The field '{name}' is full text: its words are no numbers that could be summed up.");
+            throw new IndexQueryException($"The field '{name}' is full text: its words are not numbers and cannot be summed.");
         _column = context.OpenSortColumn(field);
     }
 

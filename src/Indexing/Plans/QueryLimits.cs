@@ -14,11 +14,11 @@ internal sealed class QueryLimits(QueryBudget budget, PlanTracer tracer, TimePro
                 $"{pages:N0} pages", $"{spent.PagesRead:N0} were read", tracer.Costliest(static count => count.PagesRead));
         if (budget.Entries is { } entries && spent.EntriesScanned > entries)
             throw Exceeded(
-                $"{entries:N0} entries", $"{spent.EntriesScanned:N0} were looked at",
+                $"{entries:N0} entries", $"{spent.EntriesScanned:N0} were examined",
                 tracer.Costliest(static count => count.EntriesScanned));
         if (budget.Time is { } time && clock.GetElapsedTime(_started) is var elapsed && elapsed > time)
             throw Exceeded(
-                $"{time.TotalMilliseconds:0.###} ms", $"{elapsed.TotalMilliseconds:0.#} ms are over",
+                $"{time.TotalMilliseconds:0.###} ms", $"{elapsed.TotalMilliseconds:0.#} ms have passed",
                 tracer.Costliest(static count => count.BlocksDecoded + count.EntriesScanned + count.TermsScanned));
     }
 

@@ -64,7 +64,7 @@ public static class LuceneSyntax
                 bool isAnd = TakeWord("AND") || Take("&&");
                 bool isOr = !isAnd && (TakeWord("OR") || Take("||"));
                 if ((isAnd || isOr) && found.Count == 0)
-                    throw Error("'AND' and 'OR' stand between two conditions");
+                    throw Error("'AND' and 'OR' belong between two conditions");
 
                 SkipSpace();
                 Occur occur = TakeWord("NOT") || Take("!") || Take("-")
@@ -147,7 +147,7 @@ public static class LuceneSyntax
         {
             string raw = TakeRaw();
             if (raw.Length == 0)
-                throw Error($"'{text[_place]}' stands where a word is expected; '\\{text[_place]}' is the character itself");
+                throw Error($"'{text[_place]}' is where a word is expected; '\\{text[_place]}' is the character itself");
             if (HasWildcard(raw))
                 return new WildcardQuery(resolve(field, false), raw);
             return Take("~")
@@ -223,7 +223,7 @@ public static class LuceneSyntax
                 : float.TryParse(
                     text.AsSpan(start, _place - start), NumberStyles.AllowDecimalPoint, CultureInfo.InvariantCulture,
                     out float number) ? number
-                : throw Error($"'{text[start.._place]}' is no number");
+                : throw Error($"'{text[start.._place]}' is not a number");
         }
 
         /// <summary>
@@ -253,7 +253,7 @@ public static class LuceneSyntax
                 if (next == '\\')
                 {
                     if (_place + 1 == text.Length)
-                        throw Error("a '\\' stands at the end");
+                        throw Error("it ends with a '\\'");
                     _place += 2;
                     continue;
                 }

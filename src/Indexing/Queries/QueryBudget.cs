@@ -16,13 +16,13 @@ public sealed record QueryBudget(long? Pages = null, long? Entries = null, TimeS
     {
         if (Pages is <= 0)
             throw new ArgumentOutOfRangeException(
-                nameof(Pages), $"A budget of {Pages} pages allows nothing: pages are limited from 1 on, null is no limit.");
+                nameof(Pages), $"A budget of {Pages} pages allows nothing: the least limit is 1, and null is no limit.");
         if (Entries is <= 0)
             throw new ArgumentOutOfRangeException(
                 nameof(Entries),
-                $"A budget of {Entries} entries allows nothing: entries are limited from 1 on, null is no limit.");
+                $"A budget of {Entries} entries allows nothing: the least limit is 1, and null is no limit.");
         if (Time is { } time && time <= TimeSpan.Zero)
             throw new ArgumentOutOfRangeException(
-                nameof(Time), $"A budget of {time} allows nothing: a time above 0 is one, null is no limit.");
+                nameof(Time), $"A budget of {time} allows nothing: the time must be above 0, and null is no limit.");
     }
 }

@@ -43,18 +43,18 @@ internal static class SearchPosition
         if (position.IsEmpty)
             return default;
         if (position.Length < KeyOffset + sizeof(long) || position.Span[0] != Version)
-            throw new IndexQueryException("The position to go on from is not one that a page of results ended with.");
+            throw new IndexQueryException("The position to continue from is not the end of a page of results.");
 
         ReadOnlySpan<byte> bytes = position.Span;
         if (BinaryPrimitives.ReadUInt64LittleEndian(bytes[KeyHashOffset..]) != Hash(bytes[KeyOffset..]))
-            throw new IndexQueryException("The position to go on from is damaged. Begin with the first page again.");
+            throw new IndexQueryException("The position to continue from is damaged. Begin with the first page again.");
         if (BinaryPrimitives.ReadUInt64LittleEndian(bytes[StoreOffset..]) != Hash(store.ToByteArray()))
             throw new IndexQueryException(
-                "The position to go on from is of another index, or of this one before it was built anew. Begin with the first "
+                "The position to continue from is of another index, or of this one before it was rebuilt. Begin with the first "
                     + "page again.");
         if (BinaryPrimitives.ReadUInt64LittleEndian(bytes[QueryOffset..]) != Hash(schema, request))
             throw new IndexQueryException(
-                "The position to go on from is of another query: condition, order and parameters have to be those of the page it "
+                "The position to continue from is of another query: condition, order and parameters must be those of the page it "
                     + "ended.");
         return position[KeyOffset..];
     }

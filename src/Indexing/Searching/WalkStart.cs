@@ -119,7 +119,7 @@ internal sealed class WalkStart
         {
             if (place + 1 >= key.Length)
                 throw new IndexQueryException(
-                    "The position to go on from is damaged: its text has no end. Begin with the first page again.");
+                    "The position to continue from is damaged: its text has no end. Begin with the first page again.");
             byte next = (byte)(key[place++] ^ flip);
             if (next != 0)
             {

@@ -137,7 +137,7 @@ internal static class CompoundKeyText
         {
             if (length == sortKey.Length)
                 throw new IndexQueryException(
-                    "The position to go on from is damaged: its value has no end. Begin with the first page again.");
+                    "The position to continue from is damaged: its value has no end. Begin with the first page again.");
             byte next = isDescending ? (byte)~sortKey[length] : sortKey[length];
             order[length++] = next;
             isEnd = kind == SortKind.Text && isZero && next == 0;

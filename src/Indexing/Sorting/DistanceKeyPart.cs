@@ -30,7 +30,7 @@ internal sealed class DistanceKeyPart : KeyPart
         if (sort.Centre is not { } centre)
             throw new IndexQueryException($"The order by distance of '{sort.Field}' does not say from where.");
         if (!(sort.RoundToKm >= 0 && double.IsFinite(sort.RoundToKm)))
-            throw new IndexQueryException($"Distances are rounded to a number from 0 on; {sort.RoundToKm} is not.");
+            throw new IndexQueryException($"Distances are rounded to a number of at least 0; {sort.RoundToKm} is not.");
         return new CentreOnGrid(centre.Latitude * Earth.Radians, centre.Longitude * Earth.Radians);
     }
 

@@ -116,7 +116,7 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
         {
             if (Count >= MostKept)
                 throw new IndexQueryException(
-                    $"To be put in order, {MostKept:N0} hits are the most. Narrow the condition, limit the results, or go on "
+                    $"At most {MostKept:N0} hits can be sorted. Narrow the condition, limit the results, or read them "
                         + $"page by page.");
             Array.Resize(ref _hits, (int)Math.Min(MostKept, _hits.Length * 2L));
             room.Hits = _hits;

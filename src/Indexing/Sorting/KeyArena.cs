@@ -54,7 +54,7 @@ internal sealed class KeyArena
         {
             if (_blocks.Count == MaxBlocks)
                 throw new IndexQueryException(
-                    $"To be put in order, the hits have more than {(long)MaxBlocks * MaxBlockBytes:N0} bytes of sort keys. "
+                    $"The hits to be sorted have more than {(long)MaxBlocks * MaxBlockBytes:N0} bytes of sort keys. "
                         + $"Narrow the condition, limit the results, or order by shorter values.");
             _blocks.Add(new byte[Math.Max(Math.Min(_blocks[^1].Length * 4, MaxBlockBytes), capacity)]);
             _used = 0;

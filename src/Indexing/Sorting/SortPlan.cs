@@ -41,7 +41,7 @@ internal static class SortPlan
                     $"The values of SortKey.Given are of the kind {SortKind.Given}, but the sort key is of {key.Kind}.");
             if (key.Kind == SortKind.Custom && key.Custom is null)
                 throw new IndexQueryException(
-                    "An order of one's own has to be given with the sort key: SortKey.Custom is null.");
+                    "A custom order must be given with the sort key: SortKey.Custom is null.");
             if (key.Kind != SortKind.Custom && key.Custom is not null)
                 throw new IndexQueryException(
                     $"SortKey.Custom is the order of the kind {SortKind.Custom}, but the sort key is of the kind {key.Kind}.");

@@ -55,7 +55,7 @@ public sealed class Geometry
     /// <exception cref="InvalidGeometryException">The radius is negative or not a number.</exception>
     public static Geometry Around(GeoPoint centre, double radiusKm) => radiusKm >= 0
         ? new Geometry([], [], [], [new Circle(centre, Math.Min(radiusKm, 2 * Earth.MaxDistanceKm))])
-        : throw new InvalidGeometryException("The radius of a circle is a number from 0 on.");
+        : throw new InvalidGeometryException("The radius of a circle is a number of at least 0.");
 
     /// <summary>Parses WKT; see <see cref="WktParser"/>.</summary>
     /// <param name="wkt">The text.</param>

@@ -43,7 +43,7 @@ internal sealed class WktParser(string text, double kmPerUnit, CancellationToken
     {
         Expect('=');
         if (Number() != 4326)
-            throw Error("Only coordinates of WGS 84 (SRID 4326) are understood");
+            throw Error("Only coordinates of WGS 84 (SRID 4326) are supported");
         Expect(';');
     }
 
@@ -54,7 +54,7 @@ internal sealed class WktParser(string text, double kmPerUnit, CancellationToken
         if (TakeWord("EMPTY"))
             throw Error("A geometry without points is nowhere; leave the value out");
         if (TakeWord("Z") || TakeWord("M") || TakeWord("ZM"))
-            throw Error("Places have a longitude and a latitude; heights and measures are not understood");
+            throw Error("Places have a longitude and a latitude; heights and measures are not supported");
         switch (word)
         {
             case "POINT":
@@ -187,7 +187,7 @@ internal sealed class WktParser(string text, double kmPerUnit, CancellationToken
 
     private Circle CircleOf(double longitude, double latitude, double radius) => radius >= 0
         ? new Circle(new GeoPoint(latitude, longitude), Math.Min(radius * kmPerUnit, 2 * Earth.MaxDistanceKm))
-        : throw Error("The radius of a circle is a number from 0 on");
+        : throw Error("The radius of a circle is a number of at least 0");
 
     private Vertex Place()
     {

@@ -43,7 +43,7 @@ internal static class Suggester
             throw new IndexQueryException($"The accuracy of a suggestion is a number from 0 to 1; {request.Accuracy} is not.");
         if (request.Take is < 0 or > SuggestionRequest.MaxTake)
             throw new IndexQueryException(
-                $"Up to {SuggestionRequest.MaxTake:N0} suggestions can be asked for; {request.Take} is not such a number.");
+                $"Up to {SuggestionRequest.MaxTake:N0} suggestions can be requested; {request.Take} is out of range.");
 
         int field = context.View.Field(request.Field);
         var compiler = new QueryCompiler(context, isScored: false);

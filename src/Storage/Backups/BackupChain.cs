@@ -134,7 +134,7 @@ public sealed class BackupChain : IDisposable
         if (header.Kind != BackupPartKind.Log)
             throw new BackupPartException(
                 BackupPartFault.NotAPart,
-                $"'{part.Name}' is no log, but a part of kind {header.Kind}: it is proven with the parts before it.");
+                $"'{part.Name}' is not a log but a part of kind {header.Kind}: verify it with the parts before it.");
 
         using var log = new LogReplay(new RestoredState(header.Since, 0, default, default, 0, 0), null, null);
         await ReadLogAsync(log, reader, progress, cancellationToken).ConfigureAwait(false);
@@ -170,7 +170,7 @@ public sealed class BackupChain : IDisposable
             if (after.Length > 0 && part.Hash != expected)
                 throw new BackupPartException(
                     BackupPartFault.Foreign,
-                    $"'{after}' goes on from another part than '{part.Name}', of the same commit: their hashes differ. Give the "
+                    $"'{after}' continues another part than '{part.Name}', of the same commit: their hashes differ. Give the "
                         + $"parts of one chain.");
             if (after.Length == 0)
                 newest = part.Hash;
@@ -201,7 +201,7 @@ public sealed class BackupChain : IDisposable
         for (PartFrameKind kind; (kind = await part.ReadAsync(cancellationToken).ConfigureAwait(false)) != PartFrameKind.End;)
         {
             if (isWithin == kind is PartFrameKind.Store or PartFrameKind.Manifest)
-                throw part.Inconsistent($"a frame of kind {(int)kind} stands where it cannot be");
+                throw part.Inconsistent($"a frame of kind {(int)kind} is out of place");
             switch (kind)
             {
                 case PartFrameKind.Store:
@@ -244,11 +244,11 @@ public sealed class BackupChain : IDisposable
     private static StoreAssembly? Begin(
         BackupPartReader part, List<StoreAssembly> stores, Func<string, EnvironmentRestore?>? target, bool isNewest, bool isAny)
     {
-        StoreRecord record = StoreRecord.TryRead(part.Content) ?? throw part.Inconsistent("a store in it cannot be one");
+        StoreRecord record = StoreRecord.TryRead(part.Content) ?? throw part.Inconsistent("a record of a store is invalid");
         BackupPartHeader header = part.Header;
         if (!isAny && (record.StoreId != header.StoreId || record.Commit != header.Commit || record.Since != header.Since))
             throw part.Inconsistent(
-                $"its header speaks of the commits {header.Since} to {header.Commit}, its first store of {record.Since} to "
+                $"its header says commits {header.Since} to {header.Commit}, its first store of {record.Since} to "
                     + $"{record.Commit}");
 
         StoreAssembly? known = stores.Find(store => store.Record.Name == record.Name);
@@ -311,7 +311,7 @@ public sealed class BackupChain : IDisposable
 
         log.End(part);
         if (!log.IsOver && log.State.Commit < part.Header.Commit)
-            throw part.Inconsistent($"it is said to lead to commit {part.Header.Commit}, and ends with {log.State.Commit}");
+            throw part.Inconsistent($"its header says commit {part.Header.Commit}, but it ends with {log.State.Commit}");
     }
 
     /// <summary>Completes the restored stores and checks them.</summary>

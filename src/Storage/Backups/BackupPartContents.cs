@@ -21,7 +21,7 @@ public sealed record BackupPartContents(BackupPartHeader Header, string Hash, IR
             if (kind == PartFrameKind.Store)
             {
                 StoreRecord record = StoreRecord.TryRead(reader.Content)
-                    ?? throw reader.Inconsistent("a store in it cannot be one");
+                    ?? throw reader.Inconsistent("a record of a store is invalid");
                 stores.Add(new BackupPartStore(record.Name, record.StoreId, record.Commit));
             }
             else if (kind == PartFrameKind.StoreLost && stores.Count > 0)

@@ -84,7 +84,7 @@ public sealed record BackupPartHeader
         if (!head.StartsWith(PartFormat.Magic))
             throw new BackupPartException(
                 BackupPartFault.NotAPart,
-                $"'{name}' is no snapshot, increment or log: it begins with other bytes. Give the right file.");
+                $"'{name}' is not a snapshot, increment or log: its first bytes are not those of one. Give the right file.");
         int version = BinaryPrimitives.ReadUInt16LittleEndian(head[8..]);
         if (version > PartFormat.Version)
             throw new BackupPartException(
@@ -93,7 +93,7 @@ public sealed record BackupPartHeader
                     + $"version that wrote it, or a newer one.");
         int length = BinaryPrimitives.ReadInt32LittleEndian(head[12..]);
         if (length is < 0 or > PartFormat.MaxDescriptionBytes)
-            throw Damaged(name, $"its description is said to have {length} bytes");
+            throw Damaged(name, $"its description has an impossible length ({length} bytes)");
         return length;
     }
 
@@ -109,7 +109,7 @@ public sealed record BackupPartHeader
         mark = BinaryPrimitives.ReadUInt32LittleEndian(bytes[^PartFormat.MarkBytes..]);
         ReadOnlySpan<byte> covered = bytes[..^PartFormat.MarkBytes];
         if (MarkOf(covered) != mark)
-            throw Damaged(name, "its header is not the one that was written");
+            throw Damaged(name, "its header does not match its checksum");
 
         var kind = (BackupPartKind)BinaryPrimitives.ReadUInt16LittleEndian(bytes[10..]);
         long takenMs = BinaryPrimitives.ReadInt64LittleEndian(bytes[64..]),
@@ -123,7 +123,7 @@ public sealed record BackupPartHeader
             || since < -1
             || since > commit
             || (since < 0) != (kind == BackupPartKind.Snapshot))
-            throw Damaged(name, $"a part of kind {(int)kind} with the commits {since} to {commit} cannot be");
+            throw Damaged(name, $"a part of kind {(int)kind} cannot have the commits {since} to {commit}");
 
         return new BackupPartHeader
         {

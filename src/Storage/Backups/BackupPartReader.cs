@@ -77,7 +77,7 @@ internal sealed class BackupPartReader : IDisposable
             CheckEnd(before);
             if (await FillAsync(0, 1, cancellationToken).ConfigureAwait(false) > 0)
                 throw new BackupPartException(
-                    BackupPartFault.Appended, $"Something follows the end of '{_name}': it was added to. Take another copy.");
+                    BackupPartFault.Appended, $"'{_name}' has bytes after its end: something was appended. Take another copy.");
             return kind;
         }
 
@@ -125,7 +125,7 @@ internal sealed class BackupPartReader : IDisposable
         var frame = new PartFrame(_frame);
         _contentBytes = frame.ContentBytes;
         if (_contentBytes is < 0 or > PartFormat.MaxContentBytes)
-            throw Damaged($"frame {_frames} is said to have {_contentBytes} bytes");
+            throw Damaged($"frame {_frames} has an impossible length ({_contentBytes} bytes)");
         return frame.Kind == PartFrameKind.End && _contentBytes != PartFormat.EndBytes
             ? throw Damaged($"its end has {_contentBytes} bytes")
             : frame.Kind;
@@ -135,7 +135,7 @@ internal sealed class BackupPartReader : IDisposable
     {
         var frame = new PartFrame(_frame);
         if (frame.ComputeChecksum() != frame.Checksum)
-            throw Damaged($"frame {_frames} has another checksum than its content");
+            throw Damaged($"frame {_frames} has a checksum that does not match its content");
         if (frame.Mark != _mark)
             throw new BackupPartException(
                 BackupPartFault.FrameForeign,
@@ -143,8 +143,8 @@ internal sealed class BackupPartReader : IDisposable
         if (frame.Number != _frames)
             throw new BackupPartException(
                 BackupPartFault.FrameMisplaced,
-                $"Frame {_frames} of '{_name}' is missing: frame {frame.Number} stands in its place. It was reordered, or a "
-                    + $"piece is left out. Take another copy.");
+                $"Frame {_frames} of '{_name}' is missing: frame {frame.Number} is in its place. Frames were reordered or "
+                    + $"left out. Take another copy.");
     }
 
     private void CheckEnd(byte[] hash)
@@ -152,9 +152,9 @@ internal sealed class BackupPartReader : IDisposable
         Debug.Assert(_contentBytes == PartFormat.EndBytes, "the head of the end has been checked");
         if (BinaryPrimitives.ReadInt64LittleEndian(Content) != _frames
             || BinaryPrimitives.ReadInt64LittleEndian(Content[8..]) != _bytes)
-            throw Damaged("its end speaks of other frames than there are");
+            throw Damaged("its end does not match its frames");
         if (!Content.Slice(16, PartFormat.HashBytes).SequenceEqual(hash))
-            throw Damaged("its hash is not that of what it holds");
+            throw Damaged("its hash does not match its content");
         Hash = Convert.ToHexStringLower(hash);
     }
 

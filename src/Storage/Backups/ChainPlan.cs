@@ -55,7 +55,7 @@ internal sealed class ChainPlan
                     || (header.Kind == BackupPartKind.Log && header.Since < earlier.Header.Since)))
                 throw new BackupPartException(
                     BackupPartFault.OutOfOrder,
-                    $"'{name}' (up to commit {header.Commit}) stands behind '{earlier.Name}' (up to commit "
+                    $"'{name}' (up to commit {header.Commit}) comes after '{earlier.Name}' (up to commit "
                         + $"{earlier.Header.Commit}), which was taken later. Give the parts in the order they were taken.");
             if (header.Kind == BackupPartKind.Log)
                 log = (name, header);
@@ -86,12 +86,12 @@ internal sealed class ChainPlan
         throw isAny
             ? new BackupPartException(
                 BackupPartFault.NoSuchPoint,
-                $"The point to stop at lies before all that is there: the earliest part, '{name}', is of commit {first.Commit}. "
+                $"The point to stop at is before the earliest part: '{name}' is of commit {first.Commit}. "
                     + $"Give an earlier snapshot.")
             : new BackupPartException(
                 BackupPartFault.LinkMissing,
-                $"'{name}' is a log that goes on from commit {first.Since}, and no snapshot is among the parts. Give the "
-                    + $"snapshot before it, and the increments to that.");
+                $"'{name}' is a log that continues from commit {first.Since}, but no snapshot is among the parts. Give the "
+                    + $"snapshot before it, and the increments to it.");
     }
 
     /// <summary>Returns the part that an increment continues.</summary>
@@ -104,20 +104,20 @@ internal sealed class ChainPlan
         if (before < 0)
             throw new BackupPartException(
                 BackupPartFault.LinkMissing,
-                $"'{name}' holds what came since commit {header.Since}, and no part before it is there. Give the snapshot it "
-                    + $"began from, and all increments between.");
+                $"'{name}' has the changes since commit {header.Since}, but no part before it is given. Give the snapshot it "
+                    + $"continues, and all increments between.");
 
         (string other, BackupPartHeader earlier) = parts[before];
         if (earlier.Commit < header.Since)
             throw new BackupPartException(
                 BackupPartFault.LinkMissing,
-                $"'{name}' holds what came since commit {header.Since}, and the part before it, '{other}', ends with commit "
-                    + $"{earlier.Commit}: one between them is missing.");
+                $"'{name}' has the changes since commit {header.Since}, but the part before it, '{other}', ends with commit "
+                    + $"{earlier.Commit}: a part between them is missing.");
         if (earlier.Commit > header.Since)
             throw new BackupPartException(
                 BackupPartFault.OutOfOrder,
-                $"'{name}' holds what came since commit {header.Since}, and the part before it, '{other}', is later already "
-                    + $"(commit {earlier.Commit}): it goes on from another part. Give the parts of one chain, in the order they "
+                $"'{name}' has the changes since commit {header.Since}, but the part before it, '{other}', is later "
+                    + $"(commit {earlier.Commit}): it continues another part. Give the parts of one chain, in the order they "
                     + $"were taken.");
         return before;
     }
@@ -137,7 +137,7 @@ internal sealed class ChainPlan
             {
                 throw new BackupPartException(
                     BackupPartFault.LinkMissing,
-                    $"'{name}' goes on from commit {header.Since}, and what is there before it ({last}) ends with commit "
+                    $"'{name}' continues from commit {header.Since}, but the part before it ({last}) ends with commit "
                         + $"{reached}: the log between is missing. Give it, or stop at commit {reached}.");
             }
 

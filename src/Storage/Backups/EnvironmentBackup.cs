@@ -64,7 +64,7 @@ public static class EnvironmentBackup
         ArgumentNullException.ThrowIfNull(options);
         Check(environment, destination, options);
         EnvironmentBackupLink since = options.Since
-            ?? throw new ArgumentException("A log goes on from a snapshot or a log: say from which.", nameof(options));
+            ?? throw new ArgumentException("A log backup continues a snapshot or a log: set which one.", nameof(options));
         using var stretch = EnvironmentLogStretch.Begin(environment, since.Commit);
         environment.ReleaseLog(since.Commit);
         var header = new BackupPartHeader
@@ -140,7 +140,7 @@ public static class EnvironmentBackup
         if (options.Since is { } since && since.StoreId != environment.StoreId)
             throw new BackupPartException(
                 BackupPartFault.Foreign,
-                $"A backup of another store ({since.StoreId}) cannot be gone on from: '{environment.World.Files.Path}' is "
+                $"The backup to continue is of another store ({since.StoreId}); '{environment.World.Files.Path}' is "
                     + $"{environment.StoreId}. Begin with a snapshot.");
     }
 

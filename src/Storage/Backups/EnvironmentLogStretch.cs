@@ -52,8 +52,8 @@ public sealed class EnvironmentLogStretch : IDisposable
         if (!environment.JournalFiles.IsLogKept || environment.Journal is null)
             throw new BackupPartException(
                 BackupPartFault.LogGap,
-                $"The log of '{state.Store.Path}' is not kept: its commits cannot be archived one by one. Let it be kept, take a "
-                    + $"snapshot or an increment, and go on from its commit.");
+                $"The log of '{state.Store.Path}' is not kept: its commits cannot be archived one by one. Enable keeping it, "
+                    + $"take a snapshot or an increment, and continue from its commit.");
 
         ReadTransaction? read = null;
         long commitMs = 0;
@@ -65,7 +65,7 @@ public sealed class EnvironmentLogStretch : IDisposable
             if (after > stretch.Commit)
                 throw new BackupPartException(
                     BackupPartFault.Foreign,
-                    $"A log up to commit {after} cannot be gone on from: '{state.Store.Path}' is at commit {stretch.Commit}. It "
+                    $"A log up to commit {after} cannot be continued: '{state.Store.Path}' is at commit {stretch.Commit}. It "
                         + $"was put back to an earlier state; begin with a snapshot.");
             stretch.CheckBegin();
             return stretch;
@@ -134,7 +134,7 @@ public sealed class EnvironmentLogStretch : IDisposable
 
     private BackupPartException Gap(long reached) => new(
         BackupPartFault.LogGap,
-        $"The log of '{_environment.State.Store.Path}' does not go on from commit {reached}: what followed it is not kept any "
-            + $"more, because more waited than may, the key was changed, or it was not kept then. Take an increment, which "
-            + $"closes the gap, and go on from its commit.");
+        $"The log of '{_environment.State.Store.Path}' cannot be continued from commit {reached}: later commits are no longer "
+            + $"kept, because too many waited, the key was changed, or the log was not kept then. Take an increment, which "
+            + $"closes the gap, and continue from its commit.");
 }

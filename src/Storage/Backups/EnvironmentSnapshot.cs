@@ -116,8 +116,8 @@ public sealed class EnvironmentSnapshot : IDisposable
         if (since > Commit)
             throw new BackupPartException(
                 BackupPartFault.Foreign,
-                $"A backup up to commit {since} cannot be gone on from: '{_environment.State.Store.Path}' is at commit {Commit}. "
-                    + $"It was put back to an earlier state; begin with a snapshot.");
+                $"A backup up to commit {since} cannot be continued: '{_environment.State.Store.Path}' is at commit {Commit}. "
+                    + $"It was restored to an earlier state; begin with a snapshot.");
 
         PageBits pages = since < 0 ? _pages : FindBornAfter(since, cancellationToken);
         Snapshot state = _read.Snapshot;

@@ -39,11 +39,11 @@ internal sealed class LogReplay(RestoredState state, EnvironmentRestore? target,
         if (IsOver)
             return;
         if (LogRecord.TryRead(part.Content) is not { } record)
-            throw part.Inconsistent("a commit in it cannot be one");
+            throw part.Inconsistent("a record of a commit is invalid");
 
         ReadOnlySpan<byte> piece = part.Content[LogRecord.HeadBytes..];
         if (record.Offset != _filled || (_filled > 0 && record with { Offset = 0 } != _pending))
-            throw part.Inconsistent($"a piece of the commit {record.Last} stands where another belongs");
+            throw part.Inconsistent($"a piece of commit {record.Last} is out of place");
         _pending = record with { Offset = 0 };
         if (_payload.Length < _filled + piece.Length)
             Array.Resize(
@@ -63,7 +63,7 @@ internal sealed class LogReplay(RestoredState state, EnvironmentRestore? target,
     public void End(BackupPartReader part)
     {
         if (_filled > 0)
-            throw part.Inconsistent($"it ends within the commit {_pending.Last}");
+            throw part.Inconsistent($"it ends within commit {_pending.Last}");
     }
 
     public void Dispose()
@@ -80,8 +80,8 @@ internal sealed class LogReplay(RestoredState state, EnvironmentRestore? target,
         if (record.First != State.Commit + 1)
             throw new BackupPartException(
                 BackupPartFault.LinkMissing,
-                $"'{part.Name}' goes on with transaction {record.First} after {State.Commit}: what lies between is missing. Give "
-                    + $"the log in between, or stop before.");
+                $"'{part.Name}' continues with transaction {record.First} after {State.Commit}: those between are missing. Give "
+                    + $"the log that has them, or stop before.");
         if (record.Last > StopAtCommit || record.TimeMs > StopAtMs)
         {
             IsOver = true;
@@ -90,7 +90,7 @@ internal sealed class LogReplay(RestoredState state, EnvironmentRestore? target,
 
         if (JournalPayload.FindFault(payload) is { } fault)
             throw part.Inconsistent(
-                $"the commit of the transactions {record.First} to {record.Last} cannot be followed: {fault}");
+                $"the commit of the transactions {record.First} to {record.Last} cannot be replayed: {fault}");
         Apply(record, payload, part);
         Commits++;
     }
@@ -122,14 +122,14 @@ internal sealed class LogReplay(RestoredState state, EnvironmentRestore? target,
         unit.Clear();
         // Not null: Apply checked the target.
         if (changed.From != 0 && (!target!.TryRead(changed.From, unit) || new Page(unit).Birth != changed.FromBirth))
-            throw part.Inconsistent($"transaction {birth} copies page {changed.From}, which the parts before it left otherwise");
+            throw part.Inconsistent($"transaction {birth} copies page {changed.From}, which the parts before it have otherwise");
 
         int length = JournalPayload.Apply(source, unit);
         var page = new Page(unit);
         page.Tag = 0;
         page.Incarnation = 0;
         if (changed.FindFault(unit, birth) is { } fault)
-            throw part.Inconsistent($"transaction {birth} makes page {run.First} what it cannot be: {fault}");
+            throw part.Inconsistent($"transaction {birth} leaves page {run.First} invalid: {fault}");
 
         page.Checksum = Page.ComputeChecksum(
             page.Type == PageType.Overflow ? unit[..(PageLayout.HeaderBytes + page.ValueLength)] : unit);

@@ -71,11 +71,11 @@ internal sealed class PageProof(long pageCount, bool countsKeys)
         if (_fault is not null)
             return _fault;
         if (_seen != _referred.Count)
-            return FormattableString.Invariant($"{_referred.Count:N0} pages are referred to, and {_seen:N0} are there");
+            return FormattableString.Invariant($"{_referred.Count:N0} pages are referenced, but {_seen:N0} are present");
         if (_seenSum != _referredSum)
-            return "other pages are referred to than are there";
+            return "the referenced pages are not the ones that are present";
         return countsKeys && _keys != _keysSaid
-            ? FormattableString.Invariant($"its trees are said to have {_keysSaid:N0} keys, and have {_keys:N0}")
+            ? FormattableString.Invariant($"its records say {_keysSaid:N0} keys, but its trees have {_keys:N0}")
             : null;
     }
 
@@ -99,7 +99,7 @@ internal sealed class PageProof(long pageCount, bool countsKeys)
     {
         if (reference.Number < FormatLimits.FirstDataPage || pages < 1 || reference.Number > pageCount - pages)
             _fault ??= FormattableString.Invariant(
-                $"{pages} pages from {reference.Number} on are referred to, and there are {pageCount:N0}");
+                $"{pages} pages from {reference.Number} on are referenced, but there are {pageCount:N0}");
         else if (_referred.Add(reference.Number)) // named snapshots share pages
             _referredSum += Fingerprint(reference.Number, reference.Birth, type, level, tree, pages);
     }

@@ -72,7 +72,7 @@ internal sealed class StoreAssembly : IDisposable
         if (record.Commit != _record.Since)
             throw new BackupPartException(
                 BackupPartFault.LinkMissing,
-                $"'{_part}' goes on from commit {_record.Since} of '{record.Name}', and '{part.Name}', which comes before it, is "
+                $"'{_part}' continues from commit {_record.Since} of '{record.Name}', but '{part.Name}', the part before it, is "
                     + $"of commit {record.Commit}. A part between them is missing.");
         _record = record;
         _isFirst = false;
@@ -85,7 +85,7 @@ internal sealed class StoreAssembly : IDisposable
         if (_isFirst
             && (content.Length < sizeof(long)
                 || !_live.TryLoad(BinaryPrimitives.ReadInt64LittleEndian(content), content[sizeof(long)..])))
-            throw part.Inconsistent($"the pages of '{_newest.Name}' lie beyond its end");
+            throw part.Inconsistent($"the pages of '{_newest.Name}' are beyond its end");
     }
 
     /// <summary>Reads the reserved pages, which are in use but not part of the state. Ignored in older parts.</summary>
@@ -97,7 +97,7 @@ internal sealed class StoreAssembly : IDisposable
             long first = BinaryPrimitives.ReadInt64LittleEndian(rest);
             int pages = BinaryPrimitives.ReadInt32LittleEndian(rest[sizeof(long)..]);
             if (first < FormatLimits.FirstDataPage || pages < 1 || first > _newest.PageCount - pages)
-                throw part.Inconsistent($"{pages} pages from {first} on lie beyond the end of '{_newest.Name}'");
+                throw part.Inconsistent($"{pages} pages from {first} on are beyond the end of '{_newest.Name}'");
             _reserved.Add(new PageRun(first, pages));
         }
     }
@@ -130,7 +130,7 @@ internal sealed class StoreAssembly : IDisposable
             || part.Content.Length != sizeof(long)
             || BinaryPrimitives.ReadInt64LittleEndian(part.Content) != _pagesHere)
             throw part.Inconsistent(
-                $"it is said to hold {_record.PagesHere:N0} pages of '{_record.Name}', and holds {_pagesHere:N0}");
+                $"its record says {_record.PagesHere:N0} pages of '{_record.Name}', but it has {_pagesHere:N0}");
         _pagesHere = 0;
     }
 
@@ -155,14 +155,14 @@ internal sealed class StoreAssembly : IDisposable
         if (_runFilled < _runPages)
         {
             if (number != _runFirst + _runFilled)
-                throw part.Inconsistent($"page {number} stands within the value at page {_runFirst} of '{_record.Name}'");
+                throw part.Inconsistent($"page {number} is inside the value at page {_runFirst} of '{_record.Name}'");
             AddToRun(bytes, part);
             return;
         }
 
         var page = new Page(bytes);
         if (page.Number != number)
-            throw part.Inconsistent($"page {page.Number} of '{_record.Name}' stands where page {number} belongs");
+            throw part.Inconsistent($"page {page.Number} of '{_record.Name}' is in the place of page {number}");
         int pages = 1;
         if (page.Type == PageType.Overflow)
         {
@@ -210,10 +210,10 @@ internal sealed class StoreAssembly : IDisposable
         var page = new Page(unit);
         ReadOnlySpan<byte> covered = page.Type == PageType.Overflow ? unit[..(PageLayout.HeaderBytes + page.ValueLength)] : unit;
         if (page.Checksum != Format.Page.ComputeChecksum(covered))
-            throw part.Inconsistent($"page {number} of '{_record.Name}' has another checksum than its content");
+            throw part.Inconsistent($"page {number} of '{_record.Name}' has a checksum that does not match its content");
         if (page.Birth > _record.Commit || page.Birth <= _record.Since || PageShape.FindFault(unit) is not null)
             throw part.Inconsistent(
-                $"page {number} of '{_record.Name}', born in transaction {page.Birth}, cannot be a page of what came between the "
+                $"page {number} of '{_record.Name}', born in transaction {page.Birth}, cannot have changed between the "
                     + $"commits {_record.Since} and {_record.Commit}");
 
         if (!_live.Contains(number) || _seen.Contains(number))

@@ -110,7 +110,7 @@ internal sealed class CheckContext(
     {
         if (!value.IsPossible)
         {
-            Report($"It speaks of a value of {value.LengthBytes} bytes.", tree, page);
+            Report($"It refers to a value with the impossible length of {value.LengthBytes} bytes.", tree, page);
             return false;
         }
 

@@ -29,7 +29,7 @@ internal sealed class KindCheck(CheckContext context)
             context.Report(
                 record is { Kind: var kind }
                     ? $"It is of kind {(int)kind}, which this program does not know."
-                    : "Its record in the catalogue cannot be one.",
+                    : "Its record in the catalogue is invalid.",
                 name);
         else
             check.Run(name, record.Value);

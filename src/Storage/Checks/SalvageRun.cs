@@ -135,7 +135,7 @@ internal sealed class SalvageRun(
         {
             if (known is not { } record)
             {
-                Report(new CheckProblem(_store.Path, null, name, "Its record in the catalogue cannot be one."));
+                Report(new CheckProblem(_store.Path, null, name, "Its record in the catalogue is invalid."));
                 continue;
             }
 
@@ -201,7 +201,7 @@ internal sealed class SalvageRun(
         {
             progress?.Report(new CheckProgress("trees", done++, _names.Count));
             if (known is not { } record || name.Length == 0)
-                _trees.Add(Failed(name, "Its record in the catalogue cannot be one.", null));
+                _trees.Add(Failed(name, "Its record in the catalogue is invalid.", null));
             else if (record.Kind == TreeKind.Tree)
                 _trees.Add(Doubt(name, Salvage(name).Run(record)));
             else

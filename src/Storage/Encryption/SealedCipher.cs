@@ -130,7 +130,7 @@ internal sealed class SealedCipher : IDisposable
         if (found != number)
             throw new SealedStreamException(
                 SealedFault.ChunkMisplaced,
-                $"Chunk {found} of the sealed stream stands where chunk {number} belongs: chunks were "
+                $"Chunk {found} of the sealed stream is in the place of chunk {number}: chunks were "
                     + $"{(found > number ? "left out or reordered" : "repeated or reordered")}, or its first bytes are damaged. "
                     + $"Take another copy.");
         if (length > chunkBytes || (!isLast && length != chunkBytes))

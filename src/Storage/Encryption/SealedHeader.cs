@@ -78,7 +78,8 @@ internal readonly record struct SealedHeader(int ChunkBytes, KeyDerivation Deriv
     {
         if (!source.StartsWith(Magic))
             throw new SealedStreamException(
-                SealedFault.NotSealed, "This is no sealed stream: it does not begin as one does. Read it without a key.");
+                SealedFault.NotSealed,
+                "This is not a sealed stream: its first bytes are not those of one. Read it without a key.");
         if (source.Length < SizeBytes)
             throw new SealedStreamException(
                 SealedFault.CutOff,
@@ -102,7 +103,7 @@ internal readonly record struct SealedHeader(int ChunkBytes, KeyDerivation Deriv
             || !KeyDerivation.TryRead(source.Slice(DerivationAt, KeyDerivation.SizeBytes), out KeyDerivation derivation))
             throw new SealedStreamException(
                 SealedFault.HeaderForged,
-                "The header of the sealed stream says what none was ever written with, and has a checksum that fits: somebody "
+                "The header of the sealed stream has values that are never written, and a matching checksum: somebody "
                     + "changed it. Take another copy.");
 
         ReadOnlySpan<byte> salt = source.Slice(SaltAt, SaltBytes);

@@ -118,7 +118,7 @@ public sealed class SealedReadStream : ForwardStream
             if (isLast && await FillAsync(0, 1, isAsync, cancellationToken).ConfigureAwait(false) > 0)
                 throw new SealedStreamException(
                     SealedFault.Appended,
-                    $"Something follows the last chunk ({_chunks}) of the sealed stream: it was added to. Take another copy.");
+                    $"The sealed stream has bytes after its last chunk ({_chunks}): something was appended. Take another copy.");
 
             _chunks++;
             _ended = isLast;

@@ -5,10 +5,11 @@ namespace Treepie.Storage.Files;
 /// <summary>Classifies errors of the system.</summary>
 internal static class FileErrors
 {
-    private const string RoomIsNeeded = "Nothing of this write was kept; reads and deletes go on. Free some room and try again.";
+    private const string RoomIsNeeded =
+        "Nothing of this write was kept; reads and deletes still work. Free some space and try again.";
     private const string LimitIsNeeded =
-        "the process, or the machine, has as many files open as it may. Nothing of this was kept. Close other environments, or "
-            + "raise the limit (ulimit -n).";
+        "the process, or the machine, has reached its limit of open files. Nothing of this was kept. Close other environments, "
+            + "or raise the limit (ulimit -n).";
     private const int MachineFileLimit = 23;
     private const int ProcessFileLimit = 24;
     private const int NoSpace = 28;

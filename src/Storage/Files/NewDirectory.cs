@@ -81,7 +81,7 @@ internal sealed class NewDirectory : IDisposable
     {
         if (File.Exists(target) || (Directory.Exists(target) && Directory.EnumerateFileSystemEntries(target).Any()))
             throw new StorageException(
-                $"'{target}' is there already, and not empty. Give the name of a directory that is not there. Nothing was "
+                $"'{target}' exists already and is not empty. Give the name of a directory that does not exist. Nothing was "
                     + $"changed.");
     }
 }

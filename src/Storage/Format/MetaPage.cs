@@ -132,7 +132,7 @@ internal sealed record MetaPage
         if (Bitmap.First < OtherBitmap.First + OtherBitmap.Pages && OtherBitmap.First < Bitmap.First + Bitmap.Pages)
             return $"both bitmaps lie at pages {Bitmap.First} and {OtherBitmap.First}";
         if (Journal.Use < 0 || Journal.Frame < 1 || Journal.Offset < 0 || Journal.Offset % FrameHeader.AlignmentBytes != 0)
-            return $"its journal goes on in use {Journal.Use} at {Journal.Offset} with frame {Journal.Frame}";
+            return $"its journal continues in use {Journal.Use} at {Journal.Offset} with frame {Journal.Frame}";
 
         Span<byte> record = stackalloc byte[TreeRecord.SizeBytes];
         Catalogue.Write(record);

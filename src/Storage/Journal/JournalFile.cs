@@ -36,7 +36,7 @@ internal sealed class JournalFile(IFile file, long lengthBytes)
         catch (DiskFullException error)
         {
             throw new StorageException(
-                $"The disk was full while '{written.Name}' was written, although the file has its blocks. Free some room first.",
+                $"The disk was full while '{written.Name}' was written, although the file has its blocks. Free some space first.",
                 error);
         }
     }

@@ -82,12 +82,12 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
         if (uses.TryGetValue(position.Use, out JournalFile? left) && TryReadNextUse(left, out JournalNextUse missing))
             throw new CorruptionException(
                 $"The journal in '{files.Path}' breaks off after transaction {lastTransaction}: '{left.File.Name}' says that it "
-                    + $"goes on in use {missing.Use}, which is missing or has a damaged header, so later transactions were "
+                    + $"continues in use {missing.Use}, which is missing or has a damaged header, so later transactions were "
                     + $"acknowledged. Nothing was written. Put the file back, restore a backup, or salvage what is left.");
         if ((position.Use > start.Use || !isClean) && uses.TryGetValue(position.Use, out JournalFile? last))
             ThrowIfDamaged(last, position, lastTransaction);
         if (!isClean && uses.Values.FirstOrDefault(file => FindCut(file) is not null) is { } shortened)
-            Warning = $"'{shortened.File.Name}' was cut off behind its last frame: {FindCut(shortened)}.";
+            Warning = $"'{shortened.File.Name}' was cut off after its last frame: {FindCut(shortened)}.";
         return position;
     }
 
@@ -117,7 +117,7 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
     private static string? FindCutFrame(JournalFile file, JournalPosition position, long lastTransaction)
     {
         if (position.Offset > file.FramesEnd)
-            return $"it has {file.LengthBytes} bytes, and the log goes on at {position.Offset}";
+            return $"it has {file.LengthBytes} bytes, but the log continues at {position.Offset}";
 
         Span<byte> head = stackalloc byte[FrameHeader.SizeBytes];
         if (file.Header is not { FileBytes: 0 }
@@ -242,7 +242,7 @@ internal sealed class JournalReader(IFileSystem files, IReadOnlyList<JournalFile
                     budgetBytes -= FrameHeader.FrameBytes(header.PayloadBytes);
                     if (budgetBytes < 0)
                         throw new CorruptionException(
-                            $"'{Path.Combine(files.Path, file.File.Name)}' has frames behind transaction {lastTransaction} that "
+                            $"'{Path.Combine(files.Path, file.File.Name)}' has frames after transaction {lastTransaction} that "
                             + $"overlap and "
                             + "are not whole, which no program that keeps this format writes: it is damaged, or someone made it. "
                             + "Nothing was written. Restore a backup, or salvage what is left.");

@@ -252,7 +252,7 @@ internal sealed class JournalWriter : IDisposable
             || !TryDecrypt(tail, found))
             throw new CorruptionException(
                 $"The last frame of '{tail.File.File.Name}', transaction {tail.Header.LastTransaction}, cannot be read a second "
-                    + $"time. Nothing was written. Close the environment and look at the disk.");
+                    + $"time. Nothing was written. Close the environment and check the disk.");
 
         Buffer.Clear();
         found.AsSpan(FrameHeader.SizeBytes).CopyTo(Buffer.Room(tail.Header.PayloadBytes));

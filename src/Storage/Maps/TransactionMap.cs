@@ -221,7 +221,7 @@ public sealed class TransactionMap<TKey, TValue, TKeySerializer, TValueSerialize
                 yield return pair;
                 if (changes != _changes)
                     throw new InvalidOperationException(
-                        $"The map '{Name}' was changed while it was gone through: collect first what to change.");
+                        $"The map '{Name}' was changed while it was enumerated: collect the changes first, then make them.");
             }
         }
     }
@@ -305,8 +305,8 @@ public sealed class TransactionMap<TKey, TValue, TKeySerializer, TValueSerialize
                 $"The map '{Name}' belongs to a read transaction; change it in StorageEnvironment.Write.");
         if (_isEnded)
             throw new InvalidOperationException(
-                $"The map '{Name}' may not be changed any more: it was dropped, or its write transaction has ended, which lives "
-                    + $"only inside the command it was given to.");
+                $"The map '{Name}' can no longer be changed: it was dropped, or its write transaction has ended, which is valid "
+                    + $"only inside its command.");
 
         return _writer ??= new MapWriter(_store, _pages, _record, Layout);
     }

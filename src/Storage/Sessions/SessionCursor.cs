@@ -282,7 +282,7 @@ public sealed class SessionCursor : IDisposable
     {
         _tree.Session.ThrowIfEnded();
         if (!_isValid)
-            throw new InvalidOperationException("The cursor stands on no key: move it to one first.");
+            throw new InvalidOperationException("The cursor is not on a key: move it to one first.");
     }
 
     /// <summary>A bound of the range: a key, or none.</summary>

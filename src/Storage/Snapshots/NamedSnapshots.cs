@@ -76,7 +76,7 @@ internal sealed class NamedSnapshots
                         + $"was written.");
 
             SnapshotRecord record = SnapshotRecord.TryRead(cursor.Value)
-                ?? throw store.Corrupt(system.Root.Number, $"the record of snapshot '{name}' cannot be one");
+                ?? throw store.Corrupt(system.Root.Number, $"the record of snapshot '{name}' is invalid");
             all.Add(new NamedSnapshot(name, record));
         }
 

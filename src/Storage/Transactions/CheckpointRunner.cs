@@ -54,7 +54,7 @@ internal sealed class CheckpointRunner(
                 $"Writing to '{path}' is refused until a checkpoint succeeds: {Health.Failures} in a row have failed, the last "
                 + $"with: {LastError?.Message} "
                 + $"{journal?.BytesSinceCheckpoint ?? 0} bytes of journal and {state.UnwrittenBytes} bytes of memory wait for "
-                + $"one. Nothing is lost; reads go on. Mend the disk; it is tried again by itself.",
+                + $"one. Nothing is lost; reads still work. Repair the disk; checkpoints are retried automatically.",
                 LastError);
     }
 

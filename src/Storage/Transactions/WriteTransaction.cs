@@ -225,7 +225,7 @@ public sealed class WriteTransaction
     }
 
     private static InvalidOperationException Ended() =>
-        new("The write transaction has ended: it lives only inside the command it was given to.");
+        new("The write transaction has ended: it is valid only inside its command.");
 
     /// <summary>Prepares it for the next command: one object serves all commands, since they run one at a time.</summary>
     internal void Begin(MergedBatch batch, long transactionId)

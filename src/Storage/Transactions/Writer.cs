@@ -263,14 +263,14 @@ internal sealed class Writer(EnvironmentState state, JournalWriter? journal)
     /// <summary>The error for commands that are in no frame.</summary>
     private static WritingStoppedException Stopped(Exception failure) => new(
         $"Writing has stopped after an error: {failure.Message} This command did not run, or was undone: nothing of it was kept. "
-        + "Reads go on. Close and open the environment again to recover what the disk has.",
+        + "Reads still work. Close and open the environment again to recover what the disk has.",
         failure);
 
     /// <summary>The error for commands whose frame may or may not be on disk.</summary>
     private static CommitOutcomeUnknownException Unknown(Exception failure) => new(
         $"Writing has stopped because the journal could not be written: {failure.Message} Whether this command was kept is not "
         + $"known. "
-        + "Reads go on. Close and open the environment again to recover what the disk has.",
+        + "Reads still work. Close and open the environment again to recover what the disk has.",
         failure);
 
     private MergedBatch Begin()

@@ -556,6 +556,6 @@ public sealed class Cursor : IDisposable
     {
         if (!IsValid)
             throw new InvalidOperationException(
-                "The cursor stands on no key: move it to one first, again after each change of the tree.");
+                "The cursor is not on a key: move it to one first, and again after each change of the tree.");
     }
 }

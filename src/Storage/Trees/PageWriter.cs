@@ -102,7 +102,7 @@ internal sealed class PageWriter(PageStore store, FreePages space, PageLocator l
     public void EndCommand()
     {
         if (_poison is { } poison)
-            throw new StorageException($"The command went on after an error that must end it: {poison.Message}", poison);
+            throw new StorageException($"The command continued after an error that must end it: {poison.Message}", poison);
 
         Debug.Assert(
             _writtenMark <= _written.Count && _freedMark <= _freed.Count,

@@ -291,8 +291,8 @@ public sealed class Tree
 
         if (_writer is null)
             throw new InvalidOperationException(
-                $"The tree '{Name}' may not be changed any more: it was dropped, or its write transaction has ended, which lives "
-                    + $"only inside the command it was given to.");
+                $"The tree '{Name}' can no longer be changed: it was dropped, or its write transaction has ended, which is valid "
+                    + $"only inside its command.");
         if (key.Length > MaxKeyBytes)
             throw new ArgumentException($"A key has at most {MaxKeyBytes} bytes; this one has {key.Length}.", nameof(key));
         if (valueBytes > MaxValueBytes)

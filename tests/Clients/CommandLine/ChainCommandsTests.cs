@@ -139,7 +139,7 @@ public sealed class ChainCommandsTests(RunningServer server) : IDisposable
         Assert.Contains("the log between is missing", gap.Error, StringComparison.Ordinal);
         CommandLineProcess early = await CommandLineProcess.RunAsync(
             "restore", "--from", Place, "--at", "2001-01-01", "--directory", Path.Combine(_files.Path, "c"));
-        Assert.Contains("before all that is there", early.Error, StringComparison.Ordinal);
+        Assert.Contains("is before the earliest part", early.Error, StringComparison.Ordinal);
         Assert.False(Directory.Exists(Path.Combine(_files.Path, "c")));
         foreach (string[] wrong in (string[][])
         [

@@ -110,7 +110,7 @@ public sealed class LogTaskTests : IAsyncDisposable
         Assert.Equal((false, true), (Info(quick).Log?.IsLost, Info(slow).Log?.IsLost));
         BackupRunReport gap = await LogAsync(slow);
         Assert.Equal(BackupRunKind.Incremental, gap.Kind);
-        Assert.Contains("does not go on", gap.LogGap, StringComparison.Ordinal);
+        Assert.Contains("cannot be continued", gap.LogGap, StringComparison.Ordinal);
         Assert.Equal(gap.LogGap, Info(slow).State.LogGap);
         Assert.False(Info(slow).Log?.IsLost);
         await WriteAsync(3);

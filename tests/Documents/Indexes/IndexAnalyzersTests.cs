@@ -196,7 +196,7 @@ public sealed class IndexAnalyzersTests : IDisposable
         Assert.Equal(["notes/2"], await FindAsync("tea"));
         IndexError error = Assert.Single(_database.Indexes.Errors("Notes"));
         Assert.Equal("notes/9", error.DocumentId);
-        Assert.Contains("put less in the place", error.Message, StringComparison.Ordinal);
+        Assert.Contains("replace with less text", error.Message, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -243,9 +243,9 @@ public sealed class FacetQueryTests : IAsyncLifetime
     }
 
     [Theory]
-    [InlineData("from Cars where Price > 1 limit 1", "!!!", "not one that")]
-    [InlineData("from Cars where Price > 1 limit 1", "AQ", "not one that")]
-    [InlineData("from Cars limit 1", "AQ", "not one that")]
+    [InlineData("from Cars where Price > 1 limit 1", "!!!", "not the end of a page")]
+    [InlineData("from Cars where Price > 1 limit 1", "AQ", "not the end of a page")]
+    [InlineData("from Cars limit 1", "AQ", "not the end of a page")]
     [InlineData("from Cars where Price > 1 select facet(Make)", null, "Facets and suggestions")]
     [InlineData("from Cars where Price > 1 select distinct Make", null, "'distinct'")]
     public async Task A_continuation_of_nothing_is_refused(string text, string? continuation, string problem)

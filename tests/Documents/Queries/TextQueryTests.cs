@@ -88,7 +88,7 @@ public sealed class TextQueryTests : IAsyncLifetime
     [InlineData("lucene(Text, '\"a')", "the closing \" is missing")]
     [InlineData("lucene(Text, '[1 5]')", "'TO' is missing")]
     [InlineData("lucene(Text, 'a^x')", "a number is expected")]
-    [InlineData("lucene(Text, 'OR a')", "stand between two conditions")]
+    [InlineData("lucene(Text, 'OR a')", "belong between two conditions")]
     [InlineData("lucene(Text, $deep)", "nested in one another")]
     [InlineData("lucene(Text, $many)", "more than 16,384 conditions")]
     [InlineData("intersect(Title = 'x')", "takes other arguments")]

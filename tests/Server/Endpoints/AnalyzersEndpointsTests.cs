@@ -93,7 +93,7 @@ public sealed class AnalyzersEndpointsTests
         using HttpResponseMessage response = await server.SendAsync(
             HttpMethod.Post, "queries", JsonSerializer.Serialize(new { Query = query }));
         Assert.Contains(
-            "put less in the place", await TestServer.ErrorOf(response, HttpStatusCode.BadRequest, ".InvalidQueryException"),
+            "replace with less text", await TestServer.ErrorOf(response, HttpStatusCode.BadRequest, ".InvalidQueryException"),
             StringComparison.Ordinal);
     }
 

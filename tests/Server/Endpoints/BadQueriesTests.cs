@@ -34,7 +34,7 @@ public sealed class BadQueriesTests
         ("boost(Name = 'x', 1000000000000000000000000000000000000000000000000000000000000000)", "from 1E-09 to 1E+12"),
         ("boost(Name = 'x', 0.000000000000000000000000000000000000001)", "from 1E-09 to 1E+12"),
         ("boost(Name = 'x', 0.000000000000000000000000000000000000000000000000000000000000000001)", "from 1E-09 to 1E+12"),
-        ("boost(boost(Name = 'x', 9999999999), 9999999999)", "come to 1E-09 to 1E+12"),
+        ("boost(boost(Name = 'x', 9999999999), 9999999999)", "multiply to 1E-09 to 1E+12"),
         ("lucene(Notes, 'x^NaN')", "number"),
         ("lucene(Notes, 'x^-1')", "a number is expected"),
         ("regex(Name, '((((a{1000}){1000}){1000}){1000})')", "too complicated"),

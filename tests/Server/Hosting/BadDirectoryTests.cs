@@ -28,7 +28,7 @@ public sealed class BadDirectoryTests
             {
                 string message = await TestServer.ErrorOf(put, HttpStatusCode.InternalServerError, ".RavenException");
                 Assert.DoesNotContain(disk.Path, message, StringComparison.Ordinal); // where the files are is the owner's to know
-                Assert.Contains("Free some room", message, StringComparison.Ordinal);
+                Assert.Contains("Free some space", message, StringComparison.Ordinal);
                 break;
             }
 

@@ -75,7 +75,7 @@ public sealed class TruncatedJournalTests
         random.NextBytes(before.AsSpan((int)JournalNextUse.OffsetIn(before.Length) + PendingWrite.SectorBytes));
         disk.Replace(uses[^2], before);
         CorruptionException error = Assert.Throws<CorruptionException>(() => Open(disk, random));
-        Assert.Contains($"'{uses[^2]}' says that it goes on", error.Message, StringComparison.Ordinal);
+        Assert.Contains($"'{uses[^2]}' says that it continues", error.Message, StringComparison.Ordinal);
     }
 
     [Fact]

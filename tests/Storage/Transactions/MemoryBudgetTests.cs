@@ -136,7 +136,7 @@ public sealed class MemoryBudgetTests
             system.WriteError = writeError;
             WritingStoppedException error = Assert.Throws<WritingStoppedException>(() => Write(environment, 1, version: 8));
             Assert.Contains("could not write out", error.Message, StringComparison.Ordinal);
-            Assert.DoesNotContain("Free some room", error.Message, StringComparison.Ordinal);
+            Assert.DoesNotContain("Free some space", error.Message, StringComparison.Ordinal);
             system.WriteError = 0; // the system reports such an error once
             Assert.Throws<WritingStoppedException>(() => Write(environment, 1, version: 9));
             Assert.ThrowsAny<StorageException>(() => environment.Checkpoint());

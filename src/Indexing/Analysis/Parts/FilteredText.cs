@@ -69,7 +69,7 @@ internal sealed class FilteredText(FilteredText? before, int givenBytes)
         if (_bytes.Length + (long)piece.Length > MostBytes(givenBytes))
             throw new IndexQueryException(
                 $"The character filters of the analyzer make more than {MostBytes(givenBytes):N0} bytes of a text of "
-                    + $"{givenBytes:N0}: put less in the place of what they replace.");
+                    + $"{givenBytes:N0}: replace with less text.");
         piece.CopyTo(_bytes.Room(piece.Length));
         _bytes.Advance(piece.Length);
     }

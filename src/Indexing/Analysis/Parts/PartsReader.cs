@@ -111,11 +111,11 @@ internal static class PartsReader
     private static IEnumerable<(byte[] From, byte[] To)> Pairs(JsonElement json, string place)
     {
         if (json.ValueKind != JsonValueKind.Object || json.GetPropertyCount() is 0 or > AnalyzerParts.MaxWords)
-            throw Refused(place, $"expected are 1 to {AnalyzerParts.MaxWords:N0} pairs such as {{\"&\": \" and \"}}.");
+            throw Refused(place, $"1 to {AnalyzerParts.MaxWords:N0} pairs are expected, such as {{\"&\": \" and \"}}.");
         foreach (JsonProperty pair in json.EnumerateObject())
         {
             if (pair.Name.Length == 0 || pair.Value.ValueKind != JsonValueKind.String)
-                throw Refused(place, $"'{pair.Name}' is replaced by no text; a pair is {{\"&\": \" and \"}}.");
+                throw Refused(place, $"'{pair.Name}' has no text to replace it; a pair is {{\"&\": \" and \"}}.");
             yield return (Short(pair.Name, place), Short(pair.Value.GetString() ?? "", place));
         }
     }
@@ -124,7 +124,7 @@ internal static class PartsReader
     {
         const int MaxGroup = 32;
         if (json.ValueKind != JsonValueKind.Array || json.GetArrayLength() is 0 or > AnalyzerParts.MaxWords)
-            throw Refused(place, "expected are groups of words that mean the same, such as [[\"tv\", \"television\"]].");
+            throw Refused(place, "groups of words that mean the same are expected, such as [[\"tv\", \"television\"]].");
         var seen = new HashSet<string>(StringComparer.Ordinal);
         var groups = new List<string[]>();
         foreach (JsonElement group in json.EnumerateArray())
@@ -133,7 +133,7 @@ internal static class PartsReader
             if (words.Length is < 2 or > MaxGroup)
                 throw Refused(place, $"a group has 2 to {MaxGroup} words.");
             if (Array.Find(words, word => !seen.Add(word)) is { } twice)
-                throw Refused(place, $"'{twice}' stands there twice: put all words that mean the same in one group.");
+                throw Refused(place, $"'{twice}' is in it twice: put all words that mean the same in one group.");
             groups.Add(words);
         }
 
@@ -143,7 +143,7 @@ internal static class PartsReader
     private static string[] Words(JsonElement json, string place, int maxBytes)
     {
         if (json.ValueKind != JsonValueKind.Array || json.GetArrayLength() is 0 or > AnalyzerParts.MaxWords)
-            throw Refused(place, $"expected is an array of 1 to {AnalyzerParts.MaxWords:N0} words.");
+            throw Refused(place, $"an array of 1 to {AnalyzerParts.MaxWords:N0} words is expected.");
         return
         [
             .. json.EnumerateArray().Select(word =>
@@ -161,7 +161,7 @@ internal static class PartsReader
         int max = Number(json, "Max", most);
         return min >= 1 && max >= min && max <= most
             ? (min, max)
-            : throw Refused(place, $"expected is {{\"Min\": 2, \"Max\": 6}}: whole numbers, 1 ≤ Min ≤ Max ≤ {most}.");
+            : throw Refused(place, $"{{\"Min\": 2, \"Max\": 6}} is expected: whole numbers, 1 ≤ Min ≤ Max ≤ {most}.");
     }
 
     private static int Number(JsonElement json, string name, int instead) => !json.TryGetProperty(name, out JsonElement value)
@@ -178,7 +178,7 @@ internal static class PartsReader
             ? first
             : throw Refused(
                 place,
-                (first is null ? "it is no part." : $"there is no part '{first}'.{Spelling.Advice(first, known)}")
+                (first is null ? "it is not a part." : $"there is no part '{first}'.{Spelling.Advice(first, known)}")
                     + $" There are: {string.Join(", ", known)}.");
     }
 
@@ -191,7 +191,7 @@ internal static class PartsReader
         throw Refused(
             place,
             (name is null
-                ? "it is no name of a part."
+                ? "it is not the name of a part."
                 : $"there is no '{Spelling.Short(name)}'.{Spelling.Advice(name, known.Select(static one => one.Name))}")
                 + $" There are: {all}.");
     }
@@ -201,14 +201,14 @@ internal static class PartsReader
         if (!root.TryGetProperty(name, out JsonElement array))
             return [];
         if (array.ValueKind != JsonValueKind.Array || array.GetArrayLength() > most)
-            throw Refused(name, $"expected is an array of at most {most} parts.");
+            throw Refused(name, $"an array of at most {most} parts is expected.");
         return array.EnumerateArray().Select((json, place) => (json, $"{name}[{place}]"));
     }
 
     private static void RequireMembers(JsonElement json, string place, params string[] known)
     {
         if (json.ValueKind != JsonValueKind.Object)
-            throw Refused(place, $"expected is an object with {string.Join(", ", known)}.");
+            throw Refused(place, $"an object with {string.Join(", ", known)} is expected.");
         foreach (JsonProperty member in json.EnumerateObject())
             if (!known.Contains(member.Name))
                 throw Refused(
@@ -220,7 +220,7 @@ internal static class PartsReader
     private static string Text(JsonElement json, string place, string name) =>
         json.TryGetProperty(name, out JsonElement text) && text.ValueKind == JsonValueKind.String
             ? text.GetString() ?? ""
-            : throw Refused($"{place}.{name}", "expected is a text.");
+            : throw Refused($"{place}.{name}", "a text is expected.");
 
     private static byte[] Short(string text, string place) =>
         Encoding.UTF8.GetByteCount(text) <= AnalyzerParts.MaxTextBytes

@@ -25,8 +25,8 @@ internal sealed class ReplaceTermFilter(Regex expression, byte[] with) : TermFil
             room.Advance(with.Length);
             if (room.Length > chain.MaxTermBytes)
                 throw new IndexQueryException(
-                    $"A filter of the analyzer makes more than {chain.MaxTermBytes:N0} bytes of one word: put less in the place "
-                        + $"of what it replaces.");
+                    $"A filter of the analyzer makes more than {chain.MaxTermBytes:N0} bytes of one word: replace with "
+                        + $"less text.");
         }
 
         Append(room, decoded.AsSpan(copied));

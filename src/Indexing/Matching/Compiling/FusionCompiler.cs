@@ -69,7 +69,7 @@ internal sealed class FusionCompiler(QueryContext context, IReadOnlyList<IndexQu
                 $"A fusion has 1 to {FusionQuery.MaxClauses} searches; {query.Clauses.Count} are given.");
         if (query.Window is < 1 or > FusionQuery.MaxWindow)
             throw new IndexQueryException(
-                $"Each search of a fusion gives 1 to {FusionQuery.MaxWindow:N0} entries; {query.Window} is not such a number.");
+                $"Each search of a fusion gives 1 to {FusionQuery.MaxWindow:N0} entries; {query.Window} is out of range.");
         foreach (FusionClause clause in query.Clauses)
             if (clause.Weight == 0 || !BoostLimits.IsOfQuery(clause.Weight))
                 throw new IndexQueryException(

@@ -46,7 +46,7 @@ internal sealed class MoreLikeThisCompiler(QueryCompiler compiler, QueryContext 
                 $"'MaximumQueryTerms' of 'moreLikeThis()' is a number from 1 to {MaxTerms:N0}; {options.MaxQueryTerms} is not.");
         if (!float.IsFinite(options.BoostFactor) || options.BoostFactor < 0)
             throw new IndexQueryException(
-                $"'BoostFactor' of 'moreLikeThis()' is a number from 0 on; {options.BoostFactor} is not.");
+                $"'BoostFactor' of 'moreLikeThis()' is a number of at least 0; {options.BoostFactor} is not.");
         _ = compiler.Boosted(options.BoostFactor);
 
         int[] fields = options.Fields.Count > 0

@@ -153,7 +153,7 @@ internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext conte
     {
         if (query.Prefix < 0)
             throw new IndexQueryException(
-                $"The prefix of a fuzzy query is a number of characters from 0 on; {query.Prefix} is not.");
+                $"The prefix of a fuzzy query is a number of characters, at least 0; {query.Prefix} is not.");
         foreach (TokenList.Token word in compiler.Words(field, Encoding.UTF8.GetBytes(query.Text)))
         {
             string form = Encoding.UTF8.GetString(word.Form);

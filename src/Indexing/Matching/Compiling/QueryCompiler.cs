@@ -453,13 +453,13 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     internal float Boosted(float factor)
     {
         if (!float.IsFinite(factor) || factor < 0)
-            throw new IndexQueryException($"A boost is a number from 0 on; {factor} is not.");
+            throw new IndexQueryException($"A boost is a number of at least 0; {factor} is not.");
         float product = _boosted * factor;
         return BoostLimits.IsOfQuery(product) && (product > 0 || factor == 0 || _boosted == 0)
             ? product
             : throw new IndexQueryException(
-                $"Boosts around one another come to {BoostLimits.LeastOfQuery} to {BoostLimits.MostOfQuery}; these come to "
-                    + $"{product}. Only how they compare with one another counts.");
+                $"Nested boosts multiply to {BoostLimits.LeastOfQuery} to {BoostLimits.MostOfQuery}; these multiply to "
+                    + $"{product}. Only the ratios of boosts matter.");
     }
 
     /// <summary>Matches every entry that the clause does not match.</summary>

@@ -187,8 +187,8 @@ internal sealed class TermScan(QueryContext context, int field, string what)
     private bool IsTold(ReadOnlySpan<byte> form, string how, int bytes) => context.EntriesWith(field, form, own: 1) == 0
         ? false
         : throw new IndexQueryException(
-            $"A text of more than {TermForm.MaxWholeBytes} bytes {how} with {bytes} bytes of what is asked for, and the index "
-                + $"keeps no more of it there. Ask for at most {bytes} bytes.");
+            $"A text of more than {TermForm.MaxWholeBytes} bytes {how} with {bytes} bytes of the query, and the index "
+                + $"keeps no more of that end. Query at most {bytes} bytes.");
 
     private void Count(long read, long all)
     {
@@ -201,7 +201,7 @@ internal sealed class TermScan(QueryContext context, int field, string what)
         throw new IndexQueryException(
             $"The {what} on field '{context.View.Schema.Fields[field].Name}' would read {number} terms; "
                 + $"{context.MaxTermsRead:N0} is the most. " +
-            "Add a prefix: only terms that begin with what stands before the first wildcard are read, so one of two or three "
+            "Add a prefix: only terms that begin with the text before the first wildcard are read, so one of two or three "
                 + "characters is mostly enough.");
     }
 

@@ -75,7 +75,7 @@ internal sealed class VectorCompiler(QueryContext context)
             : [[.. query.Vector], .. query.Others.Select(static other => other.ToArray())];
         if (wanted.Count > VectorQuery.MaxVectors)
             throw new IndexQueryException(
-                $"A search looks for {VectorQuery.MaxVectors} vectors at once, {wanted.Count} are given.");
+                $"A search looks for at most {VectorQuery.MaxVectors} vectors at once; {wanted.Count} are given.");
         foreach (float[] vector in wanted)
         {
             try
