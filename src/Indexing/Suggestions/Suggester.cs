@@ -45,6 +45,7 @@ internal static class Suggester
             throw new IndexQueryException(
                 $"Up to {SuggestionRequest.MaxTake:N0} suggestions can be requested; {request.Take} is out of range.");
 
+        context.Check();
         int field = context.View.Field(request.Field);
         var compiler = new QueryCompiler(context, isScored: false);
         var words = compiler.Words(field, Encoding.UTF8.GetBytes(request.Text));
