@@ -58,7 +58,7 @@ public sealed class PhraseAheadTests
             var ranked = new SearchRequest
             {
                 Query = query,
-                Sort = [new Queries.SortKey("", SortKind.Score, Descending: true)],
+                Sort = [new Indexing.Queries.SortKey("", SortKind.Score, Descending: true)],
                 Take = 10
             };
             foreach (RankHint hint in Enum.GetValues<RankHint>())

@@ -1,8 +1,8 @@
 namespace Treepie.Indexing.Tests.Model;
 
 /// <summary>
-/// How often a phrase stands in an entry, as <see cref="Queries.PhraseQuery"/> says it: over all starts, by trying every choice
-/// of positions.
+/// How often a phrase stands in an entry, as <see cref="Treepie.Indexing.Queries.PhraseQuery"/> says it: over all starts, by trying
+/// every choice of positions.
 /// </summary>
 internal static class NaivePhrase
 {
