@@ -267,10 +267,11 @@ public sealed class TailedSearchTests
         using var searcher = new IndexSearcher(fixture.Environment);
         using var tail = new IndexTail(searcher);
         var all = new SearchRequest { Query = new MatchAllQuery() };
-        Assert.Throws<InvalidOperationException>(() => searcher.Search(all, tail));
+        Assert.Throws<InvalidOperationException>(
+            () => searcher.Search(all, tail, cancellationToken: TestContext.Current.CancellationToken));
         tail.Fill(tail.BeginBatch(), TestContext.Current.CancellationToken);
         IndexFixture.Check(searcher, fixture.Model, all, tail);
-        Assert.Throws<InvalidOperationException>(() => tail.Fill(tail.BeginBatch()));
+        Assert.Throws<InvalidOperationException>(() => tail.Fill(tail.BeginBatch(), TestContext.Current.CancellationToken));
     }
 
     private static string Shown(FacetResult result) =>
