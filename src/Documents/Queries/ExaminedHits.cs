@@ -21,12 +21,19 @@ namespace Treepie.Queries;
 /// </summary>
 internal sealed class ExaminedHits
 {
+    /// <summary>The maximum of texts that are kept of the hits of a query, in bytes.</summary>
+    private const long MaxTextBytes = 64 << 20;
+
+    /// <summary>An object, which an order of texts has behind all of them: no text has a higher first byte.</summary>
+    private static readonly FieldValue _object = FieldValue.Of("\U0010FFFF");
+
     private readonly QueryContext _context;
     private readonly BoundQuery _query;
     private readonly List<long> _ids = [];
     private readonly Dictionary<long, FieldValue>[] _keys;
-    private readonly Dictionary<FieldValue, List<long>>?[] _terms;
+    private readonly Dictionary<string, FacetTerm>?[] _terms;
     private readonly List<long>[][] _ranges;
+    private long _textBytes;
 
     private ExaminedHits(QueryContext context)
     {
@@ -34,7 +41,9 @@ internal sealed class ExaminedHits
         _query = context.Query;
         _keys = [.. _query.ExaminedKeys.Select(static _ => new Dictionary<long, FieldValue>())];
         _terms = [.. _query.Facets.Select(
-            static facet => facet.Examined is { Value: not null } ? new Dictionary<FieldValue, List<long>>() : null)];
+            static facet => facet.Examined is { Value: not null }
+                ? new Dictionary<string, FacetTerm>(StringComparer.Ordinal)
+                : null)];
         _ranges = [.. _query.Facets.Select(
             static facet => facet.Examined?.Conditions.Select(static _ => new List<long>()).ToArray() ?? [])];
     }
@@ -47,13 +56,17 @@ internal sealed class ExaminedHits
     /// <param name="open">Returns the results of hits, as a source that owns nothing else.</param>
     /// <param name="cancellationToken">Cancels the operation.</param>
     /// <returns>The query over the entries that passed, and the plan of the examination, if one is wanted.</returns>
-    /// <exception cref="InvalidQueryException">Too many hits pass.</exception>
+    /// <exception cref="InvalidQueryException">Too many hits pass, or a fusion is filtered before an order.</exception>
     public static (QueryContext Context, PlanNode? Plan) Find(
         QueryContext context, IndexSearcher searcher, IndexTail? tail, DatabaseSnapshot snapshot,
         Func<SearchResults, ResultSource> open, CancellationToken cancellationToken)
     {
         if (!context.Query.ExaminesHits)
             return (context, null);
+        if (context.Query is { ExaminedKeys.Count: > 0, Filters: true } && Fuses(context.Query.Condition))
+            throw new InvalidQueryException(
+                "A fusion with 'filter' cannot be ordered by what no index has: its scores would be those of the filtered documents "
+                    + "alone. Write the condition after 'where', or leave out that order.");
 
         QueryContext examining = context with
         {
@@ -74,6 +87,14 @@ internal sealed class ExaminedHits
         examined.Read(results, source, snapshot, cancellationToken);
         return (context with { Query = examined.Examined() }, examined.PlanOver(results.Plan));
     }
+
+    private static bool Fuses(IndexQuery condition) => condition switch
+    {
+        FusionQuery => true,
+        AndQuery all => all.Clauses.Any(Fuses),
+        BoostQuery boosted => Fuses(boosted.Clause),
+        _ => false,
+    };
 
     /// <summary>Returns a query for its hits alone, filtered, in the order in which they are examined.</summary>
     private static BoundQuery HitsOf(BoundQuery query) => query with
@@ -113,7 +134,7 @@ internal sealed class ExaminedHits
             row.Begin(source, script?.Compute(source) ?? default);
             for (int i = 0; i < _keys.Length; i++)
                 if (ValuesOf(_query.ExaminedKeys[i].Value, row, json) is [var first, ..])
-                    _keys[i].Add(id, first);
+                    _keys[i].Add(id, Kept(first));
             for (int i = 0; i < _terms.Length; i++)
                 Count(i, id, row, body, json);
         }
@@ -128,15 +149,31 @@ internal sealed class ExaminedHits
                 _ranges[number][i].Add(id);
         if (facet.Value is not { } counted || _terms[number] is not { } terms)
             return;
-        foreach (FieldValue value in ValuesOf(counted, row, json).Distinct())
+        foreach (FieldValue value in ValuesOf(counted, row, json))
         {
-            if (!terms.TryGetValue(value, out List<long>? ids))
-                terms.Add(value, ids = []);
-            ids.Add(id);
+            if (value == _object)
+                continue;
+            string text = Text(value);
+            if (!terms.TryGetValue(text, out FacetTerm? term))
+                terms.Add(text, term = new FacetTerm(text, Kept(value)));
+            if (term.Ids.Count == 0 || term.Ids[^1] != id)
+                term.Ids.Add(id);
         }
     }
 
-    /// <summary>Returns the values that an index would have of a value: without nulls and objects, texts without case.</summary>
+    /// <summary>Counts the bytes of a text that is kept.</summary>
+    private FieldValue Kept(FieldValue value)
+    {
+        _textBytes += (value.Text?.Length ?? 0) * sizeof(char);
+        return _textBytes <= MaxTextBytes
+            ? value
+            : throw new InvalidQueryException(
+                $"More than {MaxTextBytes >> 20} MiB of texts would be kept in memory, to "
+                    + $"{(_query.Facets.Count > 0 ? "count" : "order")} what no index has. Narrow the condition, or ask an index "
+                    + "for a field that computes it.");
+    }
+
+    /// <summary>Returns the values that an index would have of a value: without nulls, texts without case.</summary>
     private static List<FieldValue> ValuesOf(ProjectedField value, RowValues row, ArrayBufferWriter<byte> json)
     {
         var values = new List<FieldValue>();
@@ -163,9 +200,13 @@ internal sealed class ExaminedHits
                     break;
                 case JsonValueKind.Number:
                     double number = element.GetDouble();
-                    bool isWhole = element.TryGetInt64(out long whole)
-                        || (number == Math.Truncate(number) && Math.Abs(number) < 1L << 53 && (whole = (long)number) == number);
-                    values.Add(isWhole ? FieldValue.Of(whole) : FieldValue.Of(number));
+                    bool isLong = element.TryGetInt64(out long whole);
+                    if (!isLong && number == Math.Truncate(number) && number is >= long.MinValue and < -(double)long.MinValue)
+                        (isLong, whole) = (true, (long)number);
+                    values.Add(isLong ? FieldValue.Of(whole) : FieldValue.Of(number));
+                    break;
+                case JsonValueKind.Object:
+                    values.Add(_object);
                     break;
             }
         }
@@ -209,9 +250,10 @@ internal sealed class ExaminedHits
                 }
             };
 
-        List<(FieldValue Value, List<long> Ids)> ordered = [.. terms.Select(static term => (term.Key, term.Value))];
-        ordered.Sort((one, other) => Compare(facet.Query.Order, one, other));
-        IEnumerable<(FieldValue Value, List<long> Ids)> after = ordered.Skip(facet.Query.Start).Skip(facet.Query.PageSize);
+        List<FacetTerm> ordered = [.. terms.Values];
+        bool hasNumbers = ordered.Exists(static term => term.First.Kind != FieldValueKind.Text);
+        ordered.Sort((one, other) => Compare(facet.Query.Order, hasNumbers, one, other));
+        IEnumerable<FacetTerm> after = ordered.Skip(facet.Query.Start).Skip(facet.Query.PageSize);
         return facet with
         {
             Examined = null,
@@ -219,10 +261,10 @@ internal sealed class ExaminedHits
             {
                 Ranges = [
                     .. ordered.Skip(facet.Query.Start).Take(facet.Query.PageSize)
-                        .Select(static term => new FacetRange(Text(term.Value), Entries(term.Ids)))]
+                        .Select(static term => new FacetRange(term.Text, Entries(term.Ids)))]
             },
             Remaining = new RemainingTerms(
-                facet.Query.WithRemainingTerms ? [.. after.Select(static term => Text(term.Value))] : [], after.LongCount(),
+                facet.Query.WithRemainingTerms ? [.. after.Select(static term => term.Text)] : [], after.LongCount(),
                 after.Sum(static term => (long)term.Ids.Count)),
         };
     }
@@ -233,8 +275,11 @@ internal sealed class ExaminedHits
         return new EntriesQuery([.. ids]);
     }
 
-    /// <summary>Compares terms as facets of an index do: numbers first, then texts by their bytes.</summary>
-    private static int Compare(FacetOrder order, (FieldValue Value, List<long> Ids) one, (FieldValue Value, List<long> Ids) other)
+    /// <summary>
+    /// Compares terms as facets of an index do: where there are numbers, these first, and with them the texts that spell one;
+    /// then texts by their bytes.
+    /// </summary>
+    private static int Compare(FacetOrder order, bool hasNumbers, FacetTerm one, FacetTerm other)
     {
         int byCount = order switch
         {
@@ -242,13 +287,13 @@ internal sealed class ExaminedHits
             FacetOrder.CountDescending => other.Ids.Count.CompareTo(one.Ids.Count),
             _ => 0,
         };
-        int byTerm = (one.Value.Kind, other.Value.Kind) switch
+        int byTerm = (hasNumbers ? one.Number : null, hasNumbers ? other.Number : null) switch
         {
-            (FieldValueKind.Text, FieldValueKind.Text) => FilterValue.CompareTexts(one.Value.Text, other.Value.Text),
-            (FieldValueKind.Text, _) => 1,
-            (_, FieldValueKind.Text) => -1,
-            (FieldValueKind.Long, FieldValueKind.Long) => one.Value.Long.CompareTo(other.Value.Long),
-            _ => Real(one.Value).CompareTo(Real(other.Value)),
+            (null, null) => FilterValue.CompareTexts(one.Text, other.Text),
+            (null, _) => 1,
+            (_, null) => -1,
+            ({ Kind: FieldValueKind.Long } x, { Kind: FieldValueKind.Long } y) => x.Long.CompareTo(y.Long),
+            ({ } x, { } y) => Real(x).CompareTo(Real(y)),
         };
         return byCount != 0 ? byCount : order == FacetOrder.ValueDescending ? -byTerm : byTerm;
     }
@@ -275,4 +320,26 @@ internal sealed class ExaminedHits
         $"More than {_context.MaxDistinctResults:N0} results (MaxDistinctResults) would be kept in memory, to "
             + $"{(_query.Facets.Count > 0 ? "count" : "order")} what no index has. Narrow the condition, or ask an index for a "
             + "field that computes it.");
+
+    /// <summary>A term of a facet, and the entries that have it. A number and its text are one term, as in an index.</summary>
+    private sealed class FacetTerm(string text, FieldValue first)
+    {
+        public string Text => text;
+
+        /// <summary>The value with which the term was found first.</summary>
+        public FieldValue First => first;
+
+        public List<long> Ids { get; } = [];
+
+        /// <summary>The number of which this is the text, or null.</summary>
+        public FieldValue? Number { get; } = NumberOf(text);
+
+        private static FieldValue? NumberOf(string text)
+        {
+            FieldValue? number = long.TryParse(text, CultureInfo.InvariantCulture, out long whole)
+                ? FieldValue.Of(whole)
+                : double.TryParse(text, CultureInfo.InvariantCulture, out double real) ? FieldValue.Of(real) : null;
+            return number is { } found && ExaminedHits.Text(found) == text ? found : null;
+        }
+    }
 }

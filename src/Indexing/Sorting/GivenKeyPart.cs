@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Text;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Terms;
@@ -57,28 +56,40 @@ internal sealed class GivenKeyPart : KeyPart
     private static void AppendNumber(FieldValue value, bool isWhole, KeyBuffer key)
     {
         Span<byte> number = stackalloc byte[NumberKey.Bytes];
-        if (value.Kind == FieldValueKind.Long)
-            NumberKey.Write(number, value.Long);
-        else
-            NumberKey.Write(number, value.Double);
+        Write(value, number);
         foreach (byte part in isWhole ? number : number[..sizeof(ulong)])
             key.Append(part);
     }
 
     private void AppendText(FieldValue value, KeyBuffer key)
     {
-        string text = value.Kind switch
+        Span<byte> spelled = stackalloc byte[NumberKey.MaxTextBytes];
+        ReadOnlySpan<byte> utf8 = value.Kind switch
         {
-            FieldValueKind.Text => value.Text ?? "",
-            FieldValueKind.Boolean => value.Boolean ? "true" : "false",
-            FieldValueKind.Long => value.Long.ToString(CultureInfo.InvariantCulture),
-            _ => value.Double.ToString("R", CultureInfo.InvariantCulture),
+            FieldValueKind.Text => Encoding.UTF8.GetBytes(value.Text ?? ""),
+            FieldValueKind.Boolean => value.Boolean ? "true"u8 : "false"u8,
+            _ => spelled[..Spell(value, spelled)],
         };
-        byte[] utf8 = Encoding.UTF8.GetBytes(text);
         if (_given.As == SortKind.AlphaNumeric)
             key.AppendAlphaNumeric(utf8);
         else
             key.AppendText(utf8);
         key.EndText();
+    }
+
+    /// <summary>Writes the text of a number, as it is in an index.</summary>
+    private static int Spell(FieldValue value, Span<byte> text)
+    {
+        Span<byte> number = stackalloc byte[NumberKey.Bytes];
+        Write(value, number);
+        return NumberKey.Format(number, text);
+    }
+
+    private static void Write(FieldValue value, Span<byte> number)
+    {
+        if (value.Kind == FieldValueKind.Long)
+            NumberKey.Write(number, value.Long);
+        else
+            NumberKey.Write(number, value.Double);
     }
 }

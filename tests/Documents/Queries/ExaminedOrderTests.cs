@@ -26,6 +26,7 @@ public sealed class ExaminedOrderTests : IAsyncLifetime
         for (int i = 0; i < bodies.Length; i++)
             await _database.PutAsync($"d/{i + 1}", bodies[i], "Docs");
         await _database.PutAsync("refs/1", """{"Title":"Zed","Rank":10}""", "Refs");
+        await _database.PutAsync("facets/1", """{"Facets":[{"FieldName":"counter('Likes')"}]}""", "Setups");
         await _database.PutAsync("refs/2", """{"Title":"amy","Rank":9}""", "Refs");
         await _database.WriteAsync(
             new WriteBatch().IncrementCounter("d/1", "Likes", 9).IncrementCounter("d/2", "Likes", 10)
@@ -55,6 +56,7 @@ public sealed class ExaminedOrderTests : IAsyncLifetime
     [InlineData("from Docs as d order by c.Title, id() load d.Ref as c", "4,5,2,1,3")]
     [InlineData("from Docs as d order by c.Rank, id() load d.Ref as c", "4,5,1,3,2")] // as text, like any field
     [InlineData("from Docs as d order by c.Rank as long desc, id() load d.Ref as c", "1,3,2,4,5")]
+    [InlineData("from Docs as d order by id(c) desc, id() load d.Ref as c", "2,1,3,4,5")] // none is null
     [InlineData("from Docs as d order by length(c.Title), id() load d.Ref as c limit 3", "4,5,1")]
     [InlineData("from Docs order by count(Lines as l, l.N > 5) desc, id()", "4,1,2,3,5")]
     [InlineData("from Docs order by length(date(At)) desc, Name", "1,2,3,4,5")]
@@ -79,6 +81,29 @@ public sealed class ExaminedOrderTests : IAsyncLifetime
             if (!query.Contains("limit", StringComparison.Ordinal))
                 Assert.Equal(ids.Count, results.TotalResults);
             Assert.Contains("examine [", results.DescribePlan(), StringComparison.Ordinal);
+        }
+    }
+
+    [Fact]
+    public async Task Values_of_all_kinds_are_ordered_and_counted_as_an_index_has_them()
+    {
+        string[] values =
+        [
+            "9", "\"9\"", "{\"x\":1}", "\"z\"", "null", "4611686018427387904", "4.611686018427387904e18", "\"10\"", "0.5", "true",
+            "[3,\"A\"]", "[{\"x\":1},4]", "[1,\"1\",1]", "1e300", "\"I\"", "9007199254740992.0", "-0.0", "0",
+        ];
+        for (int i = 0; i < values.Length; i++)
+            await _database.PutAsync($"v/{i:00}", $$"""{"V":{{values[i]}},"Self":"v/{{i:00}}"}""", "Values");
+        foreach (string type in (string[])["", " desc", " as string", " as alphaNumeric desc", " nulls last"])
+            Assert.Equal(
+                (await _database.AskAsync($"from Values as d order by d.V{type}, id()")).Ids,
+                (await _database.AskAsync($"from Values as d order by s.V{type}, id() load d.Self as s")).Ids);
+        foreach (string mode in (string[])["ValueAsc", "ValueDesc", "CountDesc", "CountAsc"])
+        {
+            string options = $$"""{"o":{"TermSortMode":"{{mode}}","Start":1,"PageSize":6,"IncludeRemainingTerms":true} }""";
+            Answer of = await _database.AskAsync("from Values as d select facet(d.V, $o) as F", options);
+            Answer examined = await _database.AskAsync("from Values as d load d.Self as s select facet(s.V, $o) as F", options);
+            Assert.Equal(Assert.Single(of.Bodies), Assert.Single(examined.Bodies));
         }
     }
 
@@ -137,6 +162,9 @@ public sealed class ExaminedOrderTests : IAsyncLifetime
     [InlineData("from Docs as d load d.Ref as c select facet(c.Title)", "Title", "amy 1|zed 2")]
     [InlineData("from Docs select facet(count(Lines as l, l.N > 5)) as Large", "Large", "0 3|1 1|3 1")]
     [InlineData("from Docs select facet(counter('Likes'), $o)", "Likes", "10 2|-1 1", "counts")]
+    [InlineData("from Docs select facet(length(date(At)) > 5, length(date(At)) < 5)", "length(date(At))", "length(date(At)) > 5 3|length(date(At)) < 5 0")]
+    [InlineData("from Docs as d load d.Ref as c select facet(id(c))", "id()", "refs/1 2|refs/2 1")]
+    [InlineData("from Docs select facet(id('facets/1'))", "counter('Likes')", "-1 1|9 1|10 2")]
     public async Task They_are_counted(string query, string? name, string expected, string? options = null)
     {
         string parameters = options is null ? "{}" : """{"o":{"TermSortMode":"CountDesc","PageSize":2,"IncludeRemainingTerms":true}}""";
@@ -182,6 +210,11 @@ public sealed class ExaminedOrderTests : IAsyncLifetime
         refused = await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync(
             "from Docs order by counter('Likes')", change: static request => request with { WithContinuation = true }));
         Assert.Contains("page with limit and offset", refused.Message, StringComparison.Ordinal);
+
+        refused = await Assert.ThrowsAsync<InvalidQueryException>(() => _database.AskAsync(
+            "from Docs where fusion.rrf(search(City, 'bonn'), startsWith(Name, 'A'), 10) order by score(), counter('Likes') "
+                + "filter Lines != null"));
+        Assert.Contains("Write the condition after 'where'", refused.Message, StringComparison.Ordinal);
 
         await using Database small = Database.OpenInMemory(new DatabaseOptions { MaxDistinctResults = 2 });
         for (int i = 0; i < 3; i++)

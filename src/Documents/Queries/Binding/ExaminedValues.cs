@@ -47,7 +47,7 @@ internal sealed class ExaminedValues
     /// <exception cref="InvalidQueryException">The index has the field, but does not keep it.</exception>
     public ProjectedField? TryBind(Expression value, string? name)
     {
-        if (!IsExamined(value))
+        if (!Takes(value))
             return null;
         if (_fields.Index is StaticIndexMapping { KeepsObjects: false } named)
             ExaminedConditions.RequireKnown(_query, value, named);
@@ -68,10 +68,13 @@ internal sealed class ExaminedValues
         ? null
         : QueryScript.Of(_query with { Select = null }, engine, null, _values.Computed, _beside.BindDeclared);
 
-    private bool IsExamined(Expression value) => value switch
+    /// <summary>Whether a value is one that no index has.</summary>
+    public bool Takes(Expression value) => value switch
     {
         PathExpression { Segments: [{ Quoted: false, Name: var root }, ..] } =>
             root != _query.From.Alias && _query.LoadNames.Contains(root),
+        MethodExpression { Arguments: [{ Value: PathExpression { Segments: [{ Quoted: false, Name: var loaded }] } }] } method
+            when method.Is("id") => loaded != _query.From.Alias && _query.LoadNames.Contains(loaded),
         MethodExpression method when _query.Declares(method) => true,
         MethodExpression method when method.Is("counter") => !_fields.HasNoIds || method.Arguments.Count > 1,
         MethodExpression { Arguments.Count: > 0 } method when FilterFunctions.Knows(method.Name) =>

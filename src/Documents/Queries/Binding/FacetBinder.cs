@@ -62,7 +62,8 @@ internal sealed class FacetBinder(
                 query.Text, method.Position,
                 "'facet()' takes a field, conditions over one, or the id of a document with facets: facet(Brand), facet(Price < "
                     + "10, Price >= 10), facet(id('facets/Cameras')).");
-        if (arguments is [MethodExpression id] && id.Is("id") && id.Arguments is [{ Value: { } given }])
+        if (arguments is [MethodExpression id] && id.Is("id") && id.Arguments is [{ Value: { } given }]
+            && examined?.Takes(id) != true)
         {
             BindSetup(parameters.Text(given, "the id of a document with facets"), method.Position);
             return;
@@ -226,7 +227,7 @@ internal sealed class FacetBinder(
 
     private string TextOf(Expression range) => range switch
     {
-        CompareExpression compare => $"{fields.NameOf(compare.Left)} {Sign(compare.Operator)} {ValueOf(compare.Right)}",
+        CompareExpression compare => $"{fields.NameOf(compare.Left)} {compare.Sign} {ValueOf(compare.Right)}",
         BetweenExpression between =>
             $"{fields.NameOf(between.Operand)} between {ValueOf(between.Low)} and {ValueOf(between.High)}",
         AndExpression all => string.Join(" and ", all.Clauses.Select(TextOf)),
@@ -244,16 +245,6 @@ internal sealed class FacetBinder(
         FieldValueKind.Double => value.Double.ToString("R", CultureInfo.InvariantCulture),
         FieldValueKind.Boolean => value.Boolean ? "true" : "false",
         _ => "null",
-    };
-
-    private static string Sign(CompareOperator compare) => compare switch
-    {
-        CompareOperator.Equal => "=",
-        CompareOperator.NotEqual => "!=",
-        CompareOperator.Less => "<",
-        CompareOperator.LessOrEqual => "<=",
-        CompareOperator.Greater => ">",
-        _ => ">=",
     };
 
     private string? FieldOf(Expression range) => range switch
@@ -347,7 +338,7 @@ internal sealed class FacetBinder(
                 query.Text, position, $"The document '{id}' has no facets: expected are members 'Facets' and 'RangeFacets'.");
     }
 
-    /// <summary>The field of a facet, which needs no quotes, or a function of a field as in a query.</summary>
+    /// <summary>The field of a facet, which needs no quotes, or a function as in a query.</summary>
     private Expression OperandOf(string name, int position)
     {
         try
@@ -356,7 +347,7 @@ internal sealed class FacetBinder(
             if (name.EndsWith(')')
                 && new ExpressionParser(lexer).ParseOperand("a field") is var call
                 && lexer.Is(RqlTokenKind.End)
-                && ComputedOperand.Of(query, call) is not null)
+                && (ComputedOperand.Of(query, call) is not null || examined?.Takes(call) == true))
                 return call;
         }
         catch (InvalidQueryException)

@@ -131,7 +131,12 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
         PathExpression expression => expression.Written ?? Path(expression).Text,
         LiteralExpression { Kind: LiteralKind.String } literal => literal.Text,
         _ when ComputedOperand.Of(query, operand) is (var kind, { } of) => $"{ComputedKinds.NameOf(kind)}({NameOf(of)})",
-        _ => AutoIndexField.Id,
+        LiteralExpression literal => literal.Text,
+        CompareExpression compare => $"{NameOf(compare.Left)} {compare.Sign} {NameOf(compare.Right)}",
+        MethodExpression method when !IsId(method) =>
+            $"{method.Name}({string.Join(", ", method.Arguments.Select(argument => NameOf(argument.Value)))})",
+        MethodExpression => AutoIndexField.Id,
+        _ => "…",
     };
 
     /// <summary>

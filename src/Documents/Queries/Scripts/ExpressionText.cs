@@ -115,6 +115,8 @@ internal sealed class ExpressionText(RqlQuery query)
             Call(method),
         MethodExpression { Arguments: [{ Value: var name }] } method when method.Is("counter") =>
             $"counter(id(this), {Value(name)})",
+        MethodExpression { Arguments.Count: not 1 } method when method.Is("cmpxchg") =>
+            throw RqlErrors.At(query.Text, method.Position, "'cmpxchg()' takes a key: cmpxchg('emails/a')."),
         MethodExpression method when method.Is("cmpxchg") || method.Is("counter") =>
             $"{method.Name.ToLowerInvariant()}({Arguments(method)})",
         MethodExpression method when UtcTexts.Is(method) || FilterFunctions.Knows(method.Name) => throw RqlErrors.At(

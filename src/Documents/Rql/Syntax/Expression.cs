@@ -48,7 +48,19 @@ internal sealed record MethodArgument(Expression Value, string? Alias);
 
 /// <summary>A comparison.</summary>
 internal sealed record CompareExpression(int Position, CompareOperator Operator, Expression Left, Expression Right)
-    : Expression(Position);
+    : Expression(Position)
+{
+    /// <summary>The operator as a query has it.</summary>
+    public string Sign => Operator switch
+    {
+        CompareOperator.Equal => "=",
+        CompareOperator.NotEqual => "!=",
+        CompareOperator.Less => "<",
+        CompareOperator.LessOrEqual => "<=",
+        CompareOperator.Greater => ">",
+        _ => ">=",
+    };
+}
 
 /// <summary>Operators of <see cref="CompareExpression"/>.</summary>
 internal enum CompareOperator
