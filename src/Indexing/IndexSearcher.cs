@@ -157,8 +157,8 @@ public sealed class IndexSearcher : IDisposable
 
     /// <summary>
     /// Finds one entry for each value of a field, of nulls and missing ones together one: the rows of <c>select distinct</c>.
-    /// Null if there are more, or if the index cannot tell values apart: it can if all have been numbers, one for an entry, of which
-    /// none was reported as inexact (<see cref="IndexBatch.NoteInexact"/>).
+    /// Null if there are more, or if the index cannot tell values apart: it can if all have been numbers, one for an entry, of
+    /// which none was reported as inexact (<see cref="IndexBatch.NoteInexact"/>).
     /// </summary>
     /// <param name="field">The field.</param>
     /// <param name="most">The maximum number of entries.</param>

@@ -65,8 +65,8 @@ internal sealed class ExaminedHits
             return (context, null);
         if (context.Query is { ExaminedKeys.Count: > 0, Filters: true } && Fuses(context.Query.Condition))
             throw new InvalidQueryException(
-                "A fusion with 'filter' cannot be ordered by what no index has: its scores would be those of the filtered documents "
-                    + "alone. Write the condition after 'where', or leave out that order.");
+                "A fusion with 'filter' cannot be ordered by what no index has: its scores would be those of what "
+                    + "passes the filter. Write the condition after 'where', or leave out that order.");
 
         QueryContext examining = context with
         {

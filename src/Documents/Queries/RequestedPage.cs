@@ -90,7 +90,7 @@ internal static class RequestedPage
         byte[] position = new byte[Base64Url.GetMaxDecodedLength(text.Length)];
         return Base64Url.DecodeFromChars(text, position, out _, out int written) == OperationStatus.Done
             ? position.AsMemory(0, written)
-            : throw new InvalidQueryException("The continuation is not one that an answer ended with.");
+            : throw new InvalidQueryException("The continuation is not the end of a page of an answer.");
     }
 
     /// <summary>Returns the query reduced to its hits, without projection, includes and annotations.</summary>

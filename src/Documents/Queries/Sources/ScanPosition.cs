@@ -45,7 +45,7 @@ internal sealed class ScanPosition
             return new ScanPosition(scanned, default);
         bool isOne = position.Length > LastOffset && position.Span[0] == Version;
         if (!isOne || (isNumber && position.Length != LastOffset + sizeof(long)))
-            throw new InvalidQueryException("The continuation is not one that a page of such a query ended with.");
+            throw new InvalidQueryException("The continuation is not the end of a page of such a query.");
         if (BinaryPrimitives.ReadUInt64LittleEndian(position.Span[HashOffset..]) != Hash(scanned, position.Span[LastOffset..]))
             throw new InvalidQueryException(
                 "The continuation is of another query or database, or damaged: collection and ids have to be those of the page "
