@@ -64,7 +64,7 @@ public sealed class BackupHistory
                 && chainOf(_pages[i]) is { } chain)
                 found = (_pages[i], chain);
         if (found is not { } start)
-            throw None(commit, time, $"before all that is there. {Describe()}");
+            throw None(commit, time, $"it is before the earliest part. {Describe()}");
 
         var parts = new List<PartAtPlace>(start.Chain);
         long reached = start.Base.Card.Commit;
@@ -75,18 +75,18 @@ public sealed class BackupHistory
         }
 
         if (commit > reached)
-            throw None(commit, time, $"which is beyond commit {reached}, where what leads there ends. {Describe()}");
+            throw None(commit, time, $"the parts lead to commit {reached} only. {Describe()}");
         bool isMore = _pages.Concat(_logs).Any(part => part.Card.Commit > reached);
         if (commit is null && time is null && isMore)
             throw None(
                 commit, time,
-                $"for something is missing between commit {reached} of {Zulu(parts[^1].At)} and what was saved later. "
-                    + $"{Describe()} Name commit {reached} to do without the rest.");
+                $"parts are missing between commit {reached} of {Zulu(parts[^1].At)} and later ones. "
+                    + $"{Describe()} Name commit {reached} to restore without those.");
         bool isBetween = time is not null && parts[^1].At <= time && isMore;
         return isBetween
             ? throw None(
                 commit, time,
-                $"when other commits may have followed commit {reached} of {Zulu(parts[^1].At)}, and the log between is missing. "
+                $"other commits may have followed commit {reached} of {Zulu(parts[^1].At)}, and the log between is missing. "
                     + $"{Describe()}")
             : parts;
     }
@@ -121,12 +121,16 @@ public sealed class BackupHistory
         return chain;
     }
 
-    private static BackupException None(long? commit, DateTime? time, string why) => new(
-        BackupFault.NoSuchPoint,
-        string.Create(
-            CultureInfo.InvariantCulture,
-            $"There is no restoring to "
-                + $"{(commit is { } number ? $"commit {number}" : time is { } at ? Zulu(at) : "the last commit")}, {why}"));
+    private static BackupException None(long? commit, DateTime? time, string why)
+    {
+        string point = (commit, time) switch
+        {
+            ({ } number, _) => string.Create(CultureInfo.InvariantCulture, $"commit {number}"),
+            (_, { } at) => $"the state of {Zulu(at)}",
+            _ => "the last commit",
+        };
+        return new BackupException(BackupFault.NoSuchPoint, $"Cannot restore {point}: {why}");
+    }
 
     /// <summary>Returns the last commit that log backups reach from a commit.</summary>
     internal long Reach(long commit)
