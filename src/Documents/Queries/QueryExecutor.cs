@@ -430,9 +430,9 @@ internal sealed class QueryExecutor(
             var state = new IndexAnswer(
                 index, isStale, isWhole, mayMissHits, searcher.LastEtag, index.Progress.LastBatch,
                 IsOff: isStale && !indexes.Control.Switch(index.Name).IsOn);
-            (QueryContext examined, PlanNode? plan) = ExaminedHits.Find(
-                context, searcher, tail, snapshot,
-                all => SourceOf(all, searcher, tail, state, snapshot, context.Query, isBorrowing: true), cancellationToken);
+            (QueryContext examined, PlanNode? plan) = context.Query.ExaminesHits
+                ? Examine(searcher, tail, state, snapshot, context, cancellationToken)
+                : (context, null);
             FoundResults found = examined.Query.IsComputed
                 ? Compute(searcher, tail, state, snapshot, examined, cancellationToken)
                 : FindDocuments(searcher, tail, state, snapshot, examined, ref hits, cancellationToken);
@@ -488,6 +488,12 @@ internal sealed class QueryExecutor(
             LeftToSkip = page.LeftToSkip,
         };
     }
+
+    private static (QueryContext Context, PlanNode? Plan) Examine(
+        IndexSearcher searcher, IndexTail? tail, IndexAnswer state, DatabaseSnapshot snapshot, QueryContext context,
+        CancellationToken cancellationToken) => ExaminedHits.Find(
+            context, searcher, tail, snapshot,
+            hits => SourceOf(hits, searcher, tail, state, snapshot, context.Query, isBorrowing: true), cancellationToken);
 
     private static ResultSource SourceOf(
         SearchResults hits, IndexSearcher searcher, IndexTail? tail, IndexAnswer state, DatabaseSnapshot snapshot,

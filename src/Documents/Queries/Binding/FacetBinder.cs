@@ -30,11 +30,15 @@ internal sealed class FacetBinder(
     /// <summary>Whether a method of a facet is an aggregate of a field.</summary>
     public static bool IsSum(MethodExpression method) => KindOf(method.Name) != FacetSumKinds.None;
 
+    /// <summary>Whether SELECT has facets.</summary>
+    public static bool AreWanted(RqlQuery query) =>
+        query.Select is { } select && select.Items.Any(static item => IsFacet(item.Value));
+
     /// <summary>Binds the facets of SELECT; empty if there are none.</summary>
     /// <exception cref="InvalidQueryException">Facets are mixed with other items, or are malformed.</exception>
     public IReadOnlyList<BoundFacet> Bind()
     {
-        if (query.Select is not { } select || !select.Items.Any(item => IsFacet(item.Value)))
+        if (query.Select is not { } select || !AreWanted(query))
             return [];
         if (select.Items.FirstOrDefault(item => !IsFacet(item.Value)) is { } other)
             throw RqlErrors.At(

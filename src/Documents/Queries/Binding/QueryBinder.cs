@@ -191,7 +191,9 @@ internal sealed class QueryBinder
             Learning = _fields.Learning,
             ConditionPosition = _query.Where?.Position ?? 0,
             ExaminedKeys = _examinedKeys,
-            Facets = new FacetBinder(_query, _parameters, _fields, conditions, Load, Examined).Bind(),
+            Facets = FacetBinder.AreWanted(_query)
+                ? new FacetBinder(_query, _parameters, _fields, conditions, Load, Examined).Bind()
+                : [],
             Suggestions = new SuggestionBinder(_query, _parameters, _fields).Bind(),
         };
         return found with
