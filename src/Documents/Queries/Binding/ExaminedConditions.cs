@@ -73,7 +73,7 @@ internal static class ExaminedConditions
         RequireKnown(query, expression, index, []);
 
     /// <summary>Returns what it is that no index answers; null if an index may.</summary>
-    public static string? ReasonOf(RqlQuery query, IndexMapping? index, Expression condition) => condition switch
+    private static string? ReasonOf(RqlQuery query, IndexMapping? index, Expression condition) => condition switch
     {
         CompareExpression compare => Unanswered(query, index, compare.Left)
             ?? Computed(query, compare.Right)

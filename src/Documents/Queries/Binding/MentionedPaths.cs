@@ -20,7 +20,8 @@ internal sealed class MentionedPaths
     /// <summary>Returns the paths of a query over documents, each once.</summary>
     public static IReadOnlyList<FieldPath> Of(RqlQuery query)
     {
-        if (query is { Select: null, Filter: null, Load.Count: 0, Include.Count: 0, OrderBy.Count: 0 })
+        if (query is { Select: null, Filter: null, Load.Count: 0, Include.Count: 0 }
+            && query.OrderBy.All(static key => key.Value is not MethodExpression))
             return [];
         var paths = new MentionedPaths(query);
         foreach (AliasedExpression item in query.Select?.Items ?? [])
