@@ -49,8 +49,10 @@ internal static class QueryWarnings
     private static IReadOnlyList<string> OfPaths(
         BoundQuery query, string? named, DatabaseSnapshot snapshot, FieldSightings sightings, IndexMapping? index = null)
     {
+        if (query.Mentioned.Count == 0)
+            return [];
         string? collection = named is null ? null : snapshot.Collection(named)?.Name;
-        if (query.Mentioned.Count == 0 || (named is not null && collection is null))
+        if (named is not null && collection is null)
             return [];
         IReadOnlyList<(FieldPath Path, long Etag)> unseen = sightings.Unseen(collection, query.Mentioned, snapshot);
         if (unseen.Count == 0)

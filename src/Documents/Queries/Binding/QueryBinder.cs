@@ -23,7 +23,7 @@ internal sealed class QueryBinder
     private readonly TimeProvider _timeProvider;
     private readonly BindingContext _context;
     private readonly string? _warning;
-    private readonly List<ExaminedKey> _examinedKeys = [];
+    private List<ExaminedKey>? _examinedKeys;
     private ExaminedValues? _examinedValues;
     private int _askedForConditions;
     private bool _loadsDocuments;
@@ -190,7 +190,7 @@ internal sealed class QueryBinder
             IndexName = from.IsIndex ? from.Name : null,
             Learning = _fields.Learning,
             ConditionPosition = _query.Where?.Position ?? 0,
-            ExaminedKeys = _examinedKeys,
+            ExaminedKeys = _examinedKeys ?? [],
             Facets = FacetBinder.AreWanted(_query)
                 ? new FacetBinder(_query, _parameters, _fields, conditions, Load, Examined).Bind()
                 : [],
@@ -268,7 +268,7 @@ internal sealed class QueryBinder
                 OrderType.AlphaNumeric => SortKind.AlphaNumeric,
                 _ => SortKind.Text,
             };
-            _examinedKeys.Add(new ExaminedKey(place, examined, compared));
+            (_examinedKeys ??= []).Add(new ExaminedKey(place, examined, compared));
             return new SortKey("", SortKind.Given, key.Descending, key.NullsFirst);
         }
 
