@@ -12,7 +12,7 @@ internal sealed class DiskMapSuite : ISuite
 {
     private const int SmallPuts = 8_000_000, SmallWords = 1_800_000; // a fortieth of 320M puts, a twentieth of their words at most
     private const long WholePuts = 320_000_000, WholeWords = 36_000_000;
-    private const long LimitBytes = 512L << 20;
+    private const long LimitBytes = 128L << 20;
     private const double WholeSeconds = 300;
 
     public string Name => "diskmap";
