@@ -1,8 +1,9 @@
 namespace Treepie.Indexing.Queries;
 
 /// <summary>
-/// Matches entries whose keys end with a text, or in which a regular expression is found; letters of an expression have no case.
-/// Reads all keys. Where a key ends, see <see cref="KeyQuery"/>.
+/// Matches entries whose keys end with a text, or in which a regular expression is found. The expression is converted to lower
+/// case first, as ids of documents are in keys; a capital letter of a key matches none of its letters. Reads all keys. Where a
+/// key ends, see <see cref="KeyQuery"/>.
 /// </summary>
 /// <param name="Pattern">The text or the expression.</param>
 /// <param name="IsRegex">Whether it is a regular expression.</param>
