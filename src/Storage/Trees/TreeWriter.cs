@@ -23,6 +23,9 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     /// <summary>A merged page has at most this many bytes in use, so that the next insert does not split it again.</summary>
     private const int MergeLimitBytes = PageLayout.ContentBytes * 3 / 4;
 
+    /// <summary>A full leaf gives entries to its left neighbour if these have at least so many bytes.</summary>
+    private const int LeastMovedBytes = PageLayout.ContentBytes / 16;
+
     private readonly PageReference[] _path = pages.Memory.Path;
     private readonly int[] _index = pages.Memory.PathIndex;
     private readonly byte[] _copy = pages.Memory.PageCopy;
@@ -255,7 +258,61 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
             return PageRebuild.Write(rebuild, page, 0, rebuild.Count);
         }
 
-        return Split(depth, index, rebuild, isBranch);
+        int moved = isBranch ? 0 : MoveToLeft(depth, index, rebuild);
+        return moved > 0
+            ? Insert(depth, index - moved, key, valueBytes, isOverflow)
+            : Split(depth, index, rebuild, isBranch);
+    }
+
+    /// <summary>
+    /// Moves the first entries of a full leaf to its left neighbour, half as many bytes as are free there, so that leaves that
+    /// change together are filled before new ones are made (Bayer and McCreight, Organization and maintenance of large ordered
+    /// indexes, 1972: overflows). The neighbour must be the batch's own, so that no other page is copied. Returns the number of
+    /// moved entries, which are all before the additional one; 0 if the leaf must be split.
+    /// </summary>
+    private int MoveToLeft(int depth, int index, scoped PageRebuild rebuild)
+    {
+        if (depth == 0 || _index[depth - 1] == 0)
+            return 0;
+
+        int at = _index[depth - 1];
+        long parentNumber = _path[depth - 1].Number;
+        PageReference neighbour = new SlottedPage(pages.View(parentNumber)).Child(at - 1);
+        if (neighbour.Birth != pages.Birth)
+            return 0;
+
+        var left = new SlottedPage(pages.View(neighbour.Number));
+        int kept = left.Count, room = left.FreeBytes / 2, bytes = 0, moved = 0;
+        for (; moved < index && bytes + rebuild.EntryBytes(moved) <= room; moved++)
+            bytes += rebuild.EntryBytes(moved);
+        if (bytes < LeastMovedBytes || rebuild.ContentBytes(moved, rebuild.Count, isBranch: false) > PageLayout.ContentBytes)
+            return 0;
+
+        Span<byte> prefix = stackalloc byte[Tree.MaxKeyBytes], last = stackalloc byte[Tree.MaxKeyBytes],
+            separator = stackalloc byte[Tree.MaxKeyBytes];
+        prefix = prefix[..left.CopyKey(0, prefix)];
+        prefix = prefix[..prefix.CommonPrefixLength(last[..rebuild.CopyKey(moved - 1, last)])];
+        int longer = kept * Math.Max(0, left.Prefix.Length - prefix.Length); // if all keys together share less
+        if (left.UsedBytes + bytes + longer + SlottedPage.UnusedHeadBytes(1) > PageLayout.ContentBytes)
+            return 0;
+
+        _leafDepth = -1; // the parent may be split below
+        separator = separator[..Separator(rebuild, moved, isBranch: false, separator)];
+        var leaf = new SlottedPage(pages.Bytes(_path[depth].Number));
+        var parent = new SlottedPage(pages.Bytes(parentNumber));
+        Span<byte> leftBytes = pages.Bytes(neighbour.Number);
+        leftBytes.CopyTo(_copy); // in place of the copy of the leaf, which is no longer needed
+        left.Clear();
+        left.SetPrefix(prefix, default);
+        Append(left, new SlottedPage(_copy), kept);
+        Append(left, leaf, moved);
+        for (int i = 0; i < moved; i++)
+            leaf.Remove(0);
+        Debug.Assert(left.Count == kept + moved, "5: moving keeps every entry");
+        AssertSeparates(separator, left, leaf);
+        parent.Remove(at);
+        _path[depth].WritePacked(Insert(depth - 1, at, separator, PageReference.PackedBytes, false));
+        return moved;
     }
 
     /// <summary>Splits a page, including the additional entry; the right half is a new page.</summary>
@@ -450,6 +507,19 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
                 ? destination.InsertSuffix(destination.Count, firstKey, default, value.Length, isOverflow)
                 : destination.InsertSuffix(destination.Count, source.Prefix, source.Suffix(i), value.Length, isOverflow);
             value.CopyTo(place);
+        }
+    }
+
+    /// <summary>Appends the first entries of a leaf to another one, with whose prefix their keys begin.</summary>
+    private static void Append(SlottedPage destination, SlottedPage source, int count)
+    {
+        Span<byte> key = stackalloc byte[Tree.MaxKeyBytes];
+        int prefixBytes = destination.Prefix.Length;
+        for (int i = 0; i < count; i++)
+        {
+            ReadOnlySpan<byte> suffix = key[prefixBytes..source.CopyKey(i, key)];
+            Span<byte> value = source.Value(i, out bool isOverflow);
+            value.CopyTo(destination.InsertSuffix(destination.Count, suffix, default, value.Length, isOverflow));
         }
     }
 
