@@ -23,14 +23,13 @@ public readonly ref struct StoredRecord
     {
         for (ReadOnlySpan<byte> rest = _record; !rest.IsEmpty;)
         {
-            int found = Varint.Read(ref rest), length = Varint.Read(ref rest);
+            int found = Varint.Read(ref rest);
+            ReadOnlySpan<byte> bytes = RecordReader.TakeCounted(ref rest);
             if (found == slot)
             {
-                value = rest[..length];
+                value = bytes;
                 return true;
             }
-
-            rest = rest[length..];
         }
 
         value = default;

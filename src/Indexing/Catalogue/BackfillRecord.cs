@@ -25,13 +25,13 @@ internal static class BackfillRecord
         if (index is null || !index.TryGet(Key, out ReadOnlySpan<byte> value))
             return groups;
 
-        int count = Varint.Read(ref value);
+        int count = RecordReader.Count(ref value, 2 + sizeof(long));
         for (int i = 0; i < count; i++)
         {
             int first = Varint.Read(ref value);
             int end = Varint.Read(ref value);
-            groups.Add(new Backfill(first, end, BinaryPrimitives.ReadInt64LittleEndian(value)));
-            value = value[sizeof(long)..];
+            long etag = BinaryPrimitives.ReadInt64LittleEndian(RecordReader.Take(ref value, sizeof(long)));
+            groups.Add(new Backfill(first, end, etag));
         }
 
         return groups;

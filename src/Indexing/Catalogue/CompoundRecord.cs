@@ -33,13 +33,13 @@ internal readonly record struct CompoundRecord(int Equal, int Order, CompoundOrd
         if (index is null || !index.TryGet(Key, out ReadOnlySpan<byte> value))
             return compounds;
 
-        int count = Varint.Read(ref value);
+        int count = RecordReader.Count(ref value, 3 + sizeof(long));
         for (int i = 0; i < count; i++)
         {
             int equal = Varint.Read(ref value), order = Varint.Read(ref value);
+            ReadOnlySpan<byte> rest = RecordReader.Take(ref value, 1 + sizeof(long));
             compounds.Add(
-                new CompoundRecord(equal, order, (CompoundOrder)value[0], BinaryPrimitives.ReadInt64LittleEndian(value[1..])));
-            value = value[(1 + sizeof(long))..];
+                new CompoundRecord(equal, order, (CompoundOrder)rest[0], BinaryPrimitives.ReadInt64LittleEndian(rest[1..])));
         }
 
         return compounds;

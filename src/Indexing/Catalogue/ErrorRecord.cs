@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Text;
+using Treepie.Indexing.Terms;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Catalogue;
@@ -37,10 +38,13 @@ internal static class ErrorRecord
 
     public static EntryError Read(ReadOnlySpan<byte> record)
     {
-        int label = BinaryPrimitives.ReadUInt16LittleEndian(record[8..]);
-        return new EntryError(
-            Encoding.UTF8.GetString(record.Slice(HeaderBytes, label)), Encoding.UTF8.GetString(record[(HeaderBytes + label)..]),
-            new DateTime(Ticks(record), DateTimeKind.Utc));
+        long ticks = Ticks(record);
+        if (ticks < 0 || ticks > DateTime.MaxValue.Ticks)
+            throw RecordReader.Damaged($"has an error at the time {ticks}, which is not a date");
+        ReadOnlySpan<byte> rest = record[HeaderBytes..];
+        string label = Encoding.UTF8.GetString(
+            RecordReader.Take(ref rest, BinaryPrimitives.ReadUInt16LittleEndian(record[sizeof(long)..])));
+        return new EntryError(label, Encoding.UTF8.GetString(rest), new DateTime(ticks, DateTimeKind.Utc));
     }
 
     /// <summary>Drops the oldest errors above the limit.</summary>
@@ -57,7 +61,8 @@ internal static class ErrorRecord
             errors.Delete(key);
     }
 
-    private static long Ticks(ReadOnlySpan<byte> record) => BinaryPrimitives.ReadInt64LittleEndian(record);
+    private static long Ticks(ReadOnlySpan<byte> record) =>
+        BinaryPrimitives.ReadInt64LittleEndian(RecordReader.Take(ref record, HeaderBytes));
 
     private static string Cut(string text)
     {

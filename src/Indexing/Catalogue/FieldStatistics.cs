@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Treepie.Indexing.Terms;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Catalogue;
@@ -42,6 +43,7 @@ internal sealed class FieldStatistics
         if (index is null || !index.TryGet(key, out ReadOnlySpan<byte> value))
             return new FieldStatistics { AreNumbersExact = true };
 
+        value = RecordReader.Take(ref value, Bytes);
         return new FieldStatistics
         {
             EntriesWithTerms = BinaryPrimitives.ReadInt64LittleEndian(value),

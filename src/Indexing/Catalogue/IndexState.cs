@@ -1,5 +1,6 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
+using Treepie.Indexing.Terms;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Catalogue;
@@ -44,7 +45,7 @@ internal sealed class IndexState
         if (index is null || !index.TryGet(Key, out ReadOnlySpan<byte> value))
             return new IndexState();
 
-        int version = BinaryPrimitives.ReadInt32LittleEndian(value);
+        int version = BinaryPrimitives.ReadInt32LittleEndian(RecordReader.Take(ref value, sizeof(int)));
         if (version is not (FormatVersion or WithoutRestarts))
         {
             throw new IndexSchemaException(
@@ -52,13 +53,14 @@ internal sealed class IndexState
                     + "index to build it again.");
         }
 
+        value = RecordReader.Take(ref value, Bytes - sizeof(int));
         return new IndexState
         {
-            Etag = BinaryPrimitives.ReadInt64LittleEndian(value[4..]),
-            NextEntryId = BinaryPrimitives.ReadInt64LittleEndian(value[12..]),
-            EntryCount = BinaryPrimitives.ReadInt64LittleEndian(value[20..]),
-            NextListId = BinaryPrimitives.ReadInt64LittleEndian(value[28..]),
-            NextWord = BinaryPrimitives.ReadInt64LittleEndian(value[36..]),
+            Etag = BinaryPrimitives.ReadInt64LittleEndian(value),
+            NextEntryId = BinaryPrimitives.ReadInt64LittleEndian(value[8..]),
+            EntryCount = BinaryPrimitives.ReadInt64LittleEndian(value[16..]),
+            NextListId = BinaryPrimitives.ReadInt64LittleEndian(value[24..]),
+            NextWord = BinaryPrimitives.ReadInt64LittleEndian(value[32..]),
         };
     }
 

@@ -27,17 +27,19 @@ internal static class SchemaRecord
         if (index is null || !index.TryGet(Key, out ReadOnlySpan<byte> value))
             return null;
 
-        var fields = new IndexField[Varint.Read(ref value)];
+        var fields = new IndexField[RecordReader.Count(ref value, 4)];
         for (int i = 0; i < fields.Length; i++)
         {
             var analysis = (FieldAnalysis)Varint.Read(ref value);
+            if (!Enum.IsDefined(analysis))
+                throw RecordReader.Damaged($"has a field with the unknown analysis {(int)analysis}");
             string name = ReadText(ref value);
             string analyzer = ReadText(ref value);
             string boost = ReadText(ref value);
             VectorFieldOptions? vector = analysis == FieldAnalysis.Vector ? ReadVector(ref value) : null;
             fields[i] = new IndexField(name, analysis, analyzer.Length == 0 ? null : analyzer, vector)
             {
-                Boost = boost.Length == 0 ? 1 : float.Parse(boost, CultureInfo.InvariantCulture),
+                Boost = boost.Length == 0 ? 1 : ReadBoost(boost),
             };
         }
 
@@ -76,13 +78,8 @@ internal static class SchemaRecord
         return true;
     }
 
-    private static bool IsText(ref ReadOnlySpan<byte> value, string text)
-    {
-        int length = Varint.Read(ref value);
-        bool isSame = Ascii.Equals(value[..length], text);
-        value = value[length..];
-        return isSame;
-    }
+    private static bool IsText(ref ReadOnlySpan<byte> value, string text) =>
+        Ascii.Equals(RecordReader.TakeCounted(ref value), text);
 
     public static void Write(Tree index, IndexSchema schema)
     {
@@ -137,13 +134,12 @@ internal static class SchemaRecord
                     + "IsQuantised.");
     }
 
-    private static string ReadText(ref ReadOnlySpan<byte> value)
-    {
-        int length = Varint.Read(ref value);
-        string text = Encoding.UTF8.GetString(value[..length]);
-        value = value[length..];
-        return text;
-    }
+    private static float ReadBoost(string text) => float.TryParse(text, CultureInfo.InvariantCulture, out float boost)
+        ? boost
+        : throw RecordReader.Damaged($"has a field with the boost '{text}', which is not a number");
+
+    private static string ReadText(ref ReadOnlySpan<byte> value) =>
+        Encoding.UTF8.GetString(RecordReader.TakeCounted(ref value));
 
     private static void AddText(ByteArena record, string text)
     {

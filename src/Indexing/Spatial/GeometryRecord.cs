@@ -23,6 +23,8 @@ internal static class GeometryRecord
     private const byte PointKind = 0;
     private const byte ShapeKind = 1;
     private const int SquareBytes = 9;
+    private const int CornerBytes = 2 * sizeof(double);
+    private const int CircleBytes = CornerBytes + sizeof(double);
 
     public static void Write(GridPoint point, IBufferWriter<byte> output)
     {
@@ -75,40 +77,41 @@ internal static class GeometryRecord
     /// <param name="point">The point, if the value is one.</param>
     /// <param name="squares">Receives the squares of a shape; null if not needed.</param>
     /// <returns>The shape; null for a point.</returns>
+    /// <exception cref="Storage.CorruptionException">The record has other parts than it says.</exception>
     public static Geometry? Read(ref ReadOnlySpan<byte> record, out GridPoint point, List<CellSquare>? squares = null)
     {
-        byte kind = record[0];
-        record = record[1..];
+        byte kind = RecordReader.Take(ref record, 1)[0];
         point = default;
         if (kind == PointKind)
         {
+            ReadOnlySpan<byte> place = RecordReader.Take(ref record, 2 * sizeof(uint));
             point = new GridPoint(
-                BinaryPrimitives.ReadUInt32LittleEndian(record), BinaryPrimitives.ReadUInt32LittleEndian(record[4..]));
-            record = record[8..];
+                BinaryPrimitives.ReadUInt32LittleEndian(place), BinaryPrimitives.ReadUInt32LittleEndian(place[sizeof(uint)..]));
             return null;
         }
 
-        int count = Varint.Read(ref record);
-        for (int i = 0; i < count && squares is not null; i++)
-            squares.Add(
-                new CellSquare(
-                    BinaryPrimitives.ReadUInt64LittleEndian(record[(i * SquareBytes)..]), record[(i * SquareBytes) + 8]));
-        record = record[(count * SquareBytes)..];
+        if (kind != ShapeKind)
+            throw RecordReader.Damaged($"has a value of the unknown kind {kind} in a spatial field");
+        ReadOnlySpan<byte> covers = RecordReader.Take(ref record, RecordReader.Count(ref record, SquareBytes) * SquareBytes);
+        for (; squares is not null && !covers.IsEmpty; covers = covers[SquareBytes..])
+            squares.Add(new CellSquare(BinaryPrimitives.ReadUInt64LittleEndian(covers), covers[SquareBytes - 1]));
 
         Vertex[] points = ReadChain(ref record);
-        var lines = new Vertex[Varint.Read(ref record)][];
+        var lines = new Vertex[RecordReader.Count(ref record, 1)][];
         for (int i = 0; i < lines.Length; i++)
             lines[i] = ReadChain(ref record);
-        var polygons = new Polygon[Varint.Read(ref record)];
+        var polygons = new Polygon[RecordReader.Count(ref record, 1)];
         for (int i = 0; i < polygons.Length; i++)
         {
-            var rings = new Vertex[Varint.Read(ref record)][];
+            var rings = new Vertex[RecordReader.Count(ref record, 1)][];
+            if (rings.Length == 0)
+                throw RecordReader.Damaged("has a polygon without a ring");
             for (int j = 0; j < rings.Length; j++)
                 rings[j] = ReadChain(ref record);
             polygons[i] = new Polygon(rings);
         }
 
-        var circles = new Circle[Varint.Read(ref record)];
+        var circles = new Circle[RecordReader.Count(ref record, CircleBytes)];
         for (int i = 0; i < circles.Length; i++)
         {
             double longitude = ReadDouble(ref record);
@@ -131,7 +134,7 @@ internal static class GeometryRecord
 
     private static Vertex[] ReadChain(ref ReadOnlySpan<byte> record)
     {
-        var chain = new Vertex[Varint.Read(ref record)];
+        var chain = new Vertex[RecordReader.Count(ref record, CornerBytes)];
         for (int i = 0; i < chain.Length; i++)
         {
             double x = ReadDouble(ref record);
@@ -150,10 +153,6 @@ internal static class GeometryRecord
         output.Advance(sizeof(double));
     }
 
-    private static double ReadDouble(ref ReadOnlySpan<byte> record)
-    {
-        double value = BinaryPrimitives.ReadDoubleLittleEndian(record);
-        record = record[sizeof(double)..];
-        return value;
-    }
+    private static double ReadDouble(ref ReadOnlySpan<byte> record) =>
+        BinaryPrimitives.ReadDoubleLittleEndian(RecordReader.Take(ref record, sizeof(double)));
 }

@@ -1,4 +1,5 @@
 using System.Buffers.Binary;
+using Treepie.Indexing.Terms;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Vectors;
@@ -35,6 +36,7 @@ internal sealed class VectorState
         if (links is null || !links.TryGet(VectorKey.Write(key, VectorKey.State), out ReadOnlySpan<byte> value))
             return new VectorState();
 
+        value = RecordReader.Take(ref value, Bytes);
         return new VectorState
         {
             Dimensions = BinaryPrimitives.ReadInt32LittleEndian(value),
