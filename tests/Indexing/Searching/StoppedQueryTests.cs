@@ -1,6 +1,7 @@
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Suggestions;
 using Treepie.Indexing.Tests.Model;
+using Treepie.Storage;
 using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests.Searching;
@@ -25,21 +26,72 @@ public sealed class StoppedQueryTests
         for (int i = 0; i < 150; i++)
         {
             SearchRequest request = Request(data, random);
-            int checks = Checks(searcher, request);
-            for (int at = 1; at < checks; at += 1 + (checks / 12))
-            {
-                using var source = new CancellationTokenSource();
-                var clock = new CountingClock(at, source.Cancel);
-                Assert.ThrowsAny<OperationCanceledException>(
-                    () => searcher.Search(request, Watched(clock), source.Token).Dispose());
-                Assert.Equal(at + 1, clock.Looks); // the next check ends it
-                stopped++;
-            }
-
+            stopped += StopEverywhere((options, token) => searcher.Search(request, options, token).Dispose());
             IndexFixture.Check(searcher, fixture.Model, request);
         }
 
         Assert.True(stopped > 200, $"only {stopped} queries were stopped");
+    }
+
+    [Fact]
+    public void Queries_over_fields_of_every_kind_can_be_canceled_wherever_they_look_and_keep_their_budgets()
+    {
+        var random = new Random(Seed.Next());
+        var data = new EveryKind(random);
+        using StorageEnvironment environment = MemoryEnvironment.Open();
+        var writer = new IndexWriter(environment, EveryKind.Schema);
+        IndexBatch batch = writer.BeginBatch();
+        for (int i = 0; i < 2_500; i++)
+            data.Draw("docs/" + i).Put(batch);
+        writer.Commit(batch, 1, Token);
+        using IndexSearcher searcher = new(environment), fresh = new(environment);
+        int stopped = 0, spent = 0;
+        for (int i = 0; i < 120; i++)
+        {
+            SearchRequest request = data.Request() with { Query = i < 55 ? data.Leaf(i % 11) : data.Query(2) };
+            stopped += StopEverywhere((options, token) => searcher.Search(request, options, token).Dispose());
+            spent += ExceedBudgets(random, options =>
+            {
+                using SearchResults results = searcher.Search(request, options, Token);
+                return results.Counters;
+            });
+            EveryKind.Compare(fresh, searcher, request);
+        }
+
+        Assert.True(stopped > 200 && spent > 60, $"only {stopped} queries were stopped, {spent} by their budgets");
+    }
+
+    [Fact]
+    public void Groups_can_be_canceled_wherever_they_look_and_keep_their_budgets()
+    {
+        var random = new Random(Seed.Next());
+        using IndexFixture fixture = Filled(random, out RandomData data);
+        using IndexSearcher searcher = new(fixture.Environment), fresh = new(fixture.Environment);
+        int stopped = 0, spent = 0;
+        for (int i = 0; i < 60; i++)
+        {
+            var request = new FacetRequest(
+                random.Next(3) == 0 ? new MatchAllQuery() : data.Query(2),
+                [
+                    new FacetQuery
+                    {
+                        Field = random.Next(2) == 0 ? "name" : "number",
+                        Aggregates = random.Next(2) == 0 ? [] : ["number"],
+                        Hint = (FacetHint)random.Next(3),
+                    },
+                    new FacetQuery { Ranges = [new FacetRange("a", data.Range("number")), new FacetRange("b", data.Query(1))] },
+                ]);
+            stopped += StopEverywhere((options, token) => searcher.Facets(request, options, token));
+            spent += ExceedBudgets(random, options => searcher.Facets(request, options, Token).Counters);
+            Assert.Equal(Shown(fresh.Facets(request, null, Token)), Shown(searcher.Facets(request, null, Token)));
+        }
+
+        Assert.True(stopped > 100 && spent > 60, $"only {stopped} were stopped, {spent} by their budgets");
+
+        static string Shown(FacetResults results) => $"{results.TotalCount}: " + string.Join(
+            "; ",
+            results.Facets.SelectMany(facet => facet.Values).Select(
+                value => $"{value.Range} {value.Count} {string.Join(' ', value.Figures)}"));
     }
 
     [Fact]
@@ -52,24 +104,11 @@ public sealed class StoppedQueryTests
         for (int i = 0; i < 200; i++)
         {
             SearchRequest request = Request(data, random);
-            QueryCounters spent;
-            using (SearchResults results = searcher.Search(request, Within(long.MaxValue, long.MaxValue), Token))
-                spent = results.Counters;
-            QueryOptions enough = Within(Math.Max(1, spent.PagesRead), Math.Max(1, spent.EntriesScanned));
-            searcher.Search(request, enough, Token).Dispose();
-            foreach (QueryOptions less in new[]
+            stopped += ExceedBudgets(random, options =>
             {
-                spent.PagesRead > 1 ? Within(random.NextInt64(1, spent.PagesRead), null) : null,
-                spent.EntriesScanned > 1 ? Within(null, random.NextInt64(1, spent.EntriesScanned)) : null,
-            }.OfType<QueryOptions>())
-            {
-                QueryBudgetExceededException error = Assert.Throws<QueryBudgetExceededException>(
-                    () => searcher.Search(request, less, Token).Dispose());
-                stopped++;
-                Assert.StartsWith("The query was stopped: its budget of ", error.Message, StringComparison.Ordinal);
-                Assert.Contains("Most was spent by", error.Message, StringComparison.Ordinal);
-            }
-
+                using SearchResults results = searcher.Search(request, options, Token);
+                return results.Counters;
+            });
             IndexFixture.Check(searcher, fixture.Model, request);
         }
 
@@ -136,11 +175,43 @@ public sealed class StoppedQueryTests
         return request with { Query = random.Next(3) == 0 ? new OrQuery([request.Query, data.Range("number")]) : request.Query };
     }
 
-    private static int Checks(IndexSearcher searcher, SearchRequest request)
+    /// <summary>Cancels a query at places all over it, where it checks whether it was canceled; returns how often.</summary>
+    private static int StopEverywhere(Action<QueryOptions, CancellationToken> run)
     {
-        var clock = new CountingClock(int.MaxValue, static () => { });
-        searcher.Search(request, Watched(clock), Token).Dispose();
-        return clock.Looks - 1; // the first is that of the beginning
+        var counting = new CountingClock(int.MaxValue, static () => { });
+        run(Watched(counting), Token);
+        int checks = counting.Looks - 1, stopped = 0; // the first is that of the beginning
+        for (int at = 1; at < checks; at += 1 + (checks / 12))
+        {
+            using var source = new CancellationTokenSource();
+            var clock = new CountingClock(at, source.Cancel);
+            Assert.ThrowsAny<OperationCanceledException>(() => run(Watched(clock), source.Token));
+            Assert.Equal(at + 1, clock.Looks); // the next check ends it
+            stopped++;
+        }
+
+        return stopped;
+    }
+
+    /// <summary>Runs a query with a budget of what it spends, and with less, which stops it; returns how often.</summary>
+    private static int ExceedBudgets(Random random, Func<QueryOptions, QueryCounters> run)
+    {
+        QueryCounters spent = run(Within(long.MaxValue, long.MaxValue));
+        run(Within(Math.Max(1, spent.PagesRead), Math.Max(1, spent.EntriesScanned)));
+        int stopped = 0;
+        foreach (QueryOptions less in new[]
+        {
+            spent.PagesRead > 1 ? Within(random.NextInt64(1, spent.PagesRead), null) : null,
+            spent.EntriesScanned > 1 ? Within(null, random.NextInt64(1, spent.EntriesScanned)) : null,
+        }.OfType<QueryOptions>())
+        {
+            QueryBudgetExceededException error = Assert.Throws<QueryBudgetExceededException>(() => _ = run(less));
+            stopped++;
+            Assert.StartsWith("The query was stopped: its budget of ", error.Message, StringComparison.Ordinal);
+            Assert.Contains("Most was spent by", error.Message, StringComparison.Ordinal);
+        }
+
+        return stopped;
     }
 
     private static QueryOptions Watched(TimeProvider clock) =>
