@@ -47,7 +47,7 @@ public sealed class DamagedRecordsTests
             }
 
             return true;
-        });
+        }, TestContext.Current.CancellationToken);
     }
 
     [Fact]
