@@ -110,7 +110,9 @@ public sealed class BackfillTests
         using (var searcher = new IndexSearcher(store.Environment))
         {
             Assert.Equal(5, searcher.CompleteFields);
-            Assert.Equal((true, false, false), (searcher.IsComplete("vector"), searcher.IsComplete("tag"), searcher.IsComplete("x")));
+            Assert.True(searcher.IsComplete("vector"));
+            Assert.False(searcher.IsComplete("tag"));
+            Assert.False(searcher.IsComplete("x"));
         }
 
         writer.CommitBackfill(writer.BeginBatch(), 1, Token);
@@ -181,7 +183,10 @@ public sealed class BackfillTests
         using StorageEnvironment whole = Whole(complete);
         using var expected = new IndexSearcher(whole);
         Assert.True(expected.EntryCount == searcher.EntryCount, what);
-        foreach ((int kind, string field) in new[] { (0, "name"), (1, "number"), (5, "place"), (2, "text"), (7, "vector"), (6, "tag") })
+        foreach ((int kind, string field) in new[]
+        {
+            (0, "name"), (1, "number"), (5, "place"), (2, "text"), (7, "vector"), (6, "tag"),
+        })
         {
             if (complete.IndexOf(field) < 0)
                 continue;

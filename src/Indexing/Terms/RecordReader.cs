@@ -21,7 +21,8 @@ internal static class RecordReader
 
     /// <summary>Reads bytes that follow their length, a varint.</summary>
     /// <exception cref="CorruptionException">The record is shorter.</exception>
-    public static ReadOnlySpan<byte> TakeCounted(scoped ref ReadOnlySpan<byte> record) => Take(ref record, Varint.Read(ref record));
+    public static ReadOnlySpan<byte> TakeCounted(scoped ref ReadOnlySpan<byte> record) =>
+        Take(ref record, Varint.Read(ref record));
 
     /// <summary>Reads the number of items that follow, a varint.</summary>
     /// <param name="record">The rest of the record.</param>

@@ -10,8 +10,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Indexing.Tests.Catalogue;
 
 /// <summary>
-/// Records with sizes and counts in them, read as they were written, and with damaged bytes: either something is read or the index
-/// is reported as damaged, and no count makes it allocate more than the record justifies.
+/// Records with sizes and counts in them, read as they were written, and with damaged bytes: either something is read or the
+/// index is reported as damaged, and no count makes it allocate more than the record justifies.
 /// </summary>
 public sealed class DamagedRecordsTests
 {
@@ -104,7 +104,8 @@ public sealed class DamagedRecordsTests
         switch (kind)
         {
             case "schema":
-                SchemaRecord.Write(tree, new IndexSchema([.. Enumerable.Range(0, random.Next(1, 9)).Select(i => Field(i, random))]));
+                SchemaRecord.Write(
+                    tree, new IndexSchema([.. Enumerable.Range(0, random.Next(1, 9)).Select(i => Field(i, random))]));
                 return () => SchemaRecord.Read(tree);
             case "backfill":
                 int[] bounds = [.. Enumerable.Range(0, random.Next(2, 6)).Select(i => (i * 70) + random.Next(70))];

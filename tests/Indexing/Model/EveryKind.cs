@@ -97,7 +97,8 @@ internal sealed class EveryKind(Random random)
     {
         0 => new TermQuery("name", FieldValue.Of(Word())),
         1 => new RangeQuery(
-            "number", FieldValue.Of((long)random.Next(-50, 50)), random.Next(2) == 0, FieldValue.Of(random.Next(100) / 2.0), true),
+            "number", FieldValue.Of((long)random.Next(-50, 50)), random.Next(2) == 0, FieldValue.Of(random.Next(100) / 2.0),
+            true),
         2 => new FullTextQuery("text", $"{Word()} {Word()}", random.Next(2) == 0),
         3 => new PhraseQuery("text", $"{Word()} {Word()}", random.Next(3)),
         4 => new ExistsQuery(Schema.Fields[random.Next(Schema.Fields.Count)].Name),
