@@ -120,7 +120,7 @@ public sealed class UploadStream : ForwardStream
             lane.Fail(new DestinationException(
                 DestinationFault.TooSlow,
                 $"'{lane.Address}' took nothing for {StallTimeout.TotalMinutes:N0} minutes and kept the other places waiting, so "
-                    + $"the backup goes on without it. Look at its connection."));
+                    + $"the backup continues without it. Check its connection."));
         }
     }
 

@@ -108,7 +108,7 @@ internal sealed class WindowSet
 
     public void SetBits(ReadOnlySpan<byte> bitmap)
     {
-        Debug.Assert(bitmap.Length == BitmapKernels.Bytes, "the bitmap is of one window");
+        Debug.Assert(bitmap.Length == BitmapKernels.Bytes, "the bitmap covers exactly one window");
         bitmap.CopyTo(MemoryMarshal.AsBytes(_bits.AsSpan()));
         Form = WindowSetForm.Bits;
     }
@@ -210,7 +210,7 @@ internal sealed class WindowSet
 
     private void Combine(SetOperation operation, ReadOnlySpan<byte> bitmap)
     {
-        Debug.Assert(bitmap.Length == BitmapKernels.Bytes, "the bitmap is of one window");
+        Debug.Assert(bitmap.Length == BitmapKernels.Bytes, "the bitmap covers exactly one window");
         switch (operation)
         {
             case SetOperation.And: AndBits(bitmap); break;

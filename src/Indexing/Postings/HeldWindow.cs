@@ -64,7 +64,7 @@ internal readonly record struct HeldWindow(
     /// <summary>Sets the bits of its entries in a bitmap.</summary>
     public void AddTo(Span<ulong> words)
     {
-        Debug.Assert(words.Length == BitmapKernels.Words, "the bitmap is of one window");
+        Debug.Assert(words.Length == BitmapKernels.Words, "the bitmap covers exactly one window");
         if (Count >= PostingWindow.Size)
             words.Fill(ulong.MaxValue);
         else if (Count >= PostingWindow.MinBitsCount)

@@ -112,7 +112,7 @@ internal sealed class DefinitionReader(string indexName)
     private IndexFieldDefinition Field(JsonProperty member)
     {
         if (member.Value.ValueKind is not (JsonValueKind.Object or JsonValueKind.Null))
-            throw Refuse("Fields", $"the options of the field '{member.Name}' are an object, be it empty.");
+            throw Refuse("Fields", $"the options of the field '{member.Name}' must be an object, which may be empty.");
 
         var field = new IndexFieldDefinition { Name = member.Name };
         if (member.Value.ValueKind == JsonValueKind.Null)

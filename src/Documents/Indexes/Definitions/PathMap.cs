@@ -46,7 +46,7 @@ internal sealed class PathMap
             throw map._tokens.Refuse("a map begins with 'from … in docs.…', 'docs.….Select(' or 'map('");
         map._tokens.Take(";");
         if (!map._tokens.IsAtEnd)
-            throw map._tokens.Refuse("it goes on where a map of paths ends");
+            throw map._tokens.Refuse("there is more text after the end of the map");
         return map;
     }
 

@@ -170,7 +170,7 @@ internal sealed class FieldExtractor
 
     /// <summary>The fields that take the values of one path.</summary>
     /// <param name="Targets">The fields.</param>
-    /// <param name="Depth">The depth in the JSON of a value that is in no array; -1 if values are not those of the path.</param>
+    /// <param name="Depth">The JSON depth of a value outside arrays; -1 if values are not those of the path.</param>
     private sealed record FieldSlot(FieldTarget[] Targets, int Depth);
 
     private readonly record struct FieldTarget(int Field, AutoIndexFieldKind Kind, string Path, bool IsLongitude = false)
@@ -243,7 +243,7 @@ internal sealed class FieldExtractor
             }
         }
 
-        /// <summary>Whether the value at the path of a slot is this one, in no array.</summary>
+        /// <summary>Whether the reader is on the value of a slot's path itself, outside arrays.</summary>
         private bool IsPlain(int slot, in Utf8JsonReader reader) => reader.CurrentDepth == slots[slot].Depth;
 
         public void Object(int slot, ref Utf8JsonReader reader)

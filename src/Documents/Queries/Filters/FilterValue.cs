@@ -62,15 +62,15 @@ internal readonly struct FilterValue
     public static FilterValue Of(long number) => new(JsonValueKind.Number, number, number);
 
     /// <summary>
-    /// Returns what a function makes of a text that was taken as it stands; null of all else, and of a text of which the function
-    /// makes nothing.
+    /// Returns what a function makes of a text that was kept unchanged. Other values become null, as do texts for which the
+    /// function returns null.
     /// </summary>
     public FilterValue Map(Func<string, FilterValue?> function) =>
         (Text is { } text && !_isBoolean ? function(text) : null) ?? new FilterValue(JsonValueKind.Null);
 
     /// <summary>
-    /// Returns the moment of a time that was taken as it stands, in the form in which an index has it, without case. A given text
-    /// that is no time is compared with moments as a text. All else becomes null.
+    /// Returns the moment of a time that was kept unchanged, in the form in which an index stores it, with case folded. A given
+    /// text that is not a time is compared with moments as text. Other values become null.
     /// </summary>
     public FilterValue ToMoment(bool isGiven) =>
         Map(text => (UtcTime.Of(text) ?? (isGiven ? text : null)) is { } compared

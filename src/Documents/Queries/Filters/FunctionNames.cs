@@ -3,7 +3,7 @@ using Treepie.Rql.Syntax;
 
 namespace Treepie.Queries.Filters;
 
-/// <summary>The names that calls may have, and the errors for calls that have no meaning where they stand.</summary>
+/// <summary>The names of functions, and the errors for calls that are unknown or not allowed where they are.</summary>
 internal static class FunctionNames
 {
     /// <summary>Methods that a condition of WHERE may call.</summary>
@@ -22,14 +22,14 @@ internal static class FunctionNames
         "timeseries", "timings",
     ];
 
-    /// <summary>The error for a call where it cannot stand, be it of a name that nothing has.</summary>
+    /// <summary>The error for a call that is not allowed where it is, or whose function does not exist.</summary>
     /// <param name="query">The query.</param>
     /// <param name="call">The call.</param>
     /// <param name="place">Where it stands.</param>
     public static InvalidQueryException NotHere(RqlQuery query, MethodExpression call, string place) =>
         Unknown(query, call) ?? RqlErrors.At(query.Text, call.Position, $"'{call.Name}()' cannot stand {place}.");
 
-    /// <summary>Returns the error for a call of a name that nothing has; null for all else.</summary>
+    /// <summary>Returns the error for a call of a function that does not exist; otherwise null.</summary>
     public static InvalidQueryException? Unknown(RqlQuery query, Expression expression) =>
         expression is not MethodExpression call
         || _all.Contains(call.Name, StringComparer.OrdinalIgnoreCase)
