@@ -198,6 +198,8 @@ public sealed class TailedSearchTests
                         static (x, y) => x.AsSpan().SequenceCompareTo(y))),
             ];
             Assert.Equal(expected, searcher.Terms(name, null, int.MaxValue).Select(term => term.Text));
+            if (expected.Length == 0)
+                continue; // no document has the field
             string after = expected[expected.Length / 2];
             Assert.Equal(
                 expected.SkipWhile(term => term != after).Skip(1), searcher.Terms(name, after, 9_999).Select(term => term.Text));
