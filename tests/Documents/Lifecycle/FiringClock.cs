@@ -1,6 +1,6 @@
 namespace Treepie.Documents.Tests.Lifecycle;
 
-/// <summary>A clock and stopwatch that stand still until a test moves them, and whose timers fire then. Thread-safe.</summary>
+/// <summary>A clock that stands still until a test moves it, and whose periodic timers fire then. Thread-safe.</summary>
 internal sealed class FiringClock : TimeProvider
 {
     private readonly Lock _sync = new();
@@ -12,10 +12,6 @@ internal sealed class FiringClock : TimeProvider
         lock (_sync)
             return _now;
     }
-
-    public override long TimestampFrequency => TimeSpan.TicksPerSecond;
-
-    public override long GetTimestamp() => GetUtcNow().Ticks;
 
     public override ITimer CreateTimer(TimerCallback callback, object? state, TimeSpan dueTime, TimeSpan period)
     {
