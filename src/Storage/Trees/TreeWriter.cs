@@ -7,13 +7,13 @@ namespace Treepie.Storage.Trees;
 
 /// <summary>
 /// Changes a tree. The descent makes every page the batch's own (copies it and points its parent to the copy); then the leaf is
-/// changed in place, splitting or merging upwards along the path.
+/// changed in place; a full leaf fills its neighbour or is split, an underfull page is merged, upwards along the path.
 /// </summary>
 /// <remarks>
 /// Reused for one tree after another (<see cref="Begin"/>). Invariants. 1. Every page of the path is the batch's own. 2.
 /// <c>_index[i]</c> is the entry of page i of the path that leads to page i + 1. 3. Unless <c>_leafDepth</c> is -1, the path
-/// leads from the root to a leaf. 4. A separator is above all keys left of it and not above any key right of it. 5. Splits
-/// and merges keep every entry.
+/// leads from the root to a leaf. 4. A separator is above all keys left of it and not above any key right of it. 5. Splits,
+/// merges and moves to a neighbour keep every entry.
 /// </remarks>
 internal sealed class TreeWriter(PageStore store, PageWriter pages)
 {
