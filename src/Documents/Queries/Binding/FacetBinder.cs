@@ -31,15 +31,12 @@ internal sealed class FacetBinder(
     public static bool IsSum(MethodExpression method) => KindOf(method.Name) != FacetSumKinds.None;
 
     /// <summary>Whether SELECT has facets.</summary>
-    public static bool AreWanted(RqlQuery query) =>
-        query.Select is { } select && select.Items.Any(static item => IsFacet(item.Value));
+    public static bool AreWanted(SelectClause select) => select.Items.Any(static item => IsFacet(item.Value));
 
-    /// <summary>Binds the facets of SELECT; empty if there are none.</summary>
+    /// <summary>Binds a SELECT that has facets.</summary>
     /// <exception cref="InvalidQueryException">Facets are mixed with other items, or are malformed.</exception>
-    public IReadOnlyList<BoundFacet> Bind()
+    public IReadOnlyList<BoundFacet> Bind(SelectClause select)
     {
-        if (query.Select is not { } select || !AreWanted(query))
-            return [];
         if (select.Items.FirstOrDefault(item => !IsFacet(item.Value)) is { } other)
             throw RqlErrors.At(
                 query.Text, other.Value.Position, "'facet()' in 'select' counts hits and stands beside other facets only.");

@@ -191,8 +191,8 @@ internal sealed class QueryBinder
             Learning = _fields.Learning,
             ConditionPosition = _query.Where?.Position ?? 0,
             ExaminedKeys = _examinedKeys ?? [],
-            Facets = FacetBinder.AreWanted(_query)
-                ? new FacetBinder(_query, _parameters, _fields, conditions, Load, Examined).Bind()
+            Facets = _query.Select is { } select && FacetBinder.AreWanted(select)
+                ? new FacetBinder(_query, _parameters, _fields, conditions, Load, Examined).Bind(select)
                 : [],
             Suggestions = new SuggestionBinder(_query, _parameters, _fields).Bind(),
         };
