@@ -241,6 +241,22 @@ internal readonly ref struct SlottedPage(Span<byte> bytes)
         return _bytes.Slice(cell + CellHeadBytes + keyBytes, valueBytes);
     }
 
+    /// <summary>
+    /// Appends entries of another leaf. Their keys must be above all keys of this page and begin with its prefix, and there must
+    /// be room for them without compaction.
+    /// </summary>
+    public void Append(SlottedPage source, int from, int to)
+    {
+        Span<byte> key = stackalloc byte[Tree.MaxKeyBytes];
+        int prefixBytes = Header.PrefixLength;
+        for (int i = from; i < to; i++)
+        {
+            ReadOnlySpan<byte> suffix = key[prefixBytes..source.CopyKey(i, key)];
+            Span<byte> value = source.Value(i, out bool isOverflow);
+            value.CopyTo(InsertSuffix(Count, suffix, default, value.Length, isOverflow));
+        }
+    }
+
     /// <summary>Whether an entry fits into the gap.</summary>
     public bool HasRoom(int suffixBytes, int valueBytes) =>
         Header.HeapStart - (CellHeadBytes + suffixBytes + valueBytes) >= SlotsEnd(Count + 1);

@@ -129,14 +129,7 @@ internal sealed class TreePacker(Tree tree, PageWriter pages) : TreeRewrite(tree
         for (int i = from.Leaf; i <= last.Leaf; i++)
         {
             SlottedPage leaf = Leaf(leaves[i]);
-            int end = i == last.Leaf ? last.Entry + 1 : leaf.Count;
-            for (int entry = i == from.Leaf ? from.Entry : 0; entry < end; entry++)
-            {
-                int length = leaf.CopyKey(entry, _key);
-                Span<byte> value = leaf.Value(entry, out bool isOverflow);
-                value.CopyTo(
-                    page.InsertSuffix(page.Count, _key.AsSpan(prefix, length - prefix), default, value.Length, isOverflow));
-            }
+            page.Append(leaf, i == from.Leaf ? from.Entry : 0, i == last.Leaf ? last.Entry + 1 : leaf.Count);
         }
 
         return made;

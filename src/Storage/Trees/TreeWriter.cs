@@ -23,7 +23,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     /// <summary>A merged page has at most this many bytes in use, so that the next insert does not split it again.</summary>
     private const int MergeLimitBytes = PageLayout.ContentBytes * 3 / 4;
 
-    /// <summary>A full leaf gives entries to its left neighbour if these have at least so many bytes.</summary>
+    /// <summary>The minimum size of the entries that a full leaf moves to its left neighbour, in bytes.</summary>
     private const int LeastMovedBytes = PageLayout.ContentBytes / 16;
 
     private readonly PageReference[] _path = pages.Memory.Path;
@@ -265,10 +265,11 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
     }
 
     /// <summary>
-    /// Moves the first entries of a full leaf to its left neighbour, half as many bytes as are free there, so that leaves that
-    /// change together are filled before new ones are made (Bayer and McCreight, Organization and maintenance of large ordered
-    /// indexes, 1972: overflows). The neighbour must be the batch's own, so that no other page is copied. Returns the number of
-    /// moved entries, which are all before the additional one; 0 if the leaf must be split.
+    /// Moves the first entries of a full leaf to its left neighbour, up to half of the free bytes there, so that leaves that
+    /// change together are filled before new ones are made (called overflow in: Bayer and McCreight, Organization and
+    /// maintenance of large ordered indexes, 1972). Does nothing unless the neighbour is the batch's own already, so that it
+    /// never copies another page. Returns the number of entries moved, all of them before the additional one; 0 if the leaf
+    /// must be split.
     /// </summary>
     private int MoveToLeft(int depth, int index, scoped PageRebuild rebuild)
     {
@@ -292,7 +293,7 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
             separator = stackalloc byte[Tree.MaxKeyBytes];
         prefix = prefix[..left.CopyKey(0, prefix)];
         prefix = prefix[..prefix.CommonPrefixLength(last[..rebuild.CopyKey(moved - 1, last)])];
-        int longer = kept * Math.Max(0, left.Prefix.Length - prefix.Length); // if all keys together share less
+        int longer = kept * Math.Max(0, left.Prefix.Length - prefix.Length); // if all the keys share less
         if (left.UsedBytes + bytes + longer + SlottedPage.UnusedHeadBytes(1) > PageLayout.ContentBytes)
             return 0;
 
@@ -304,8 +305,8 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
         leftBytes.CopyTo(_copy); // in place of the copy of the leaf, which is no longer needed
         left.Clear();
         left.SetPrefix(prefix, default);
-        Append(left, new SlottedPage(_copy), kept);
-        Append(left, leaf, moved);
+        left.Append(new SlottedPage(_copy), 0, kept);
+        left.Append(leaf, 0, moved);
         for (int i = 0; i < moved; i++)
             leaf.Remove(0);
         Debug.Assert(left.Count == kept + moved, "5: moving keeps every entry");
@@ -507,19 +508,6 @@ internal sealed class TreeWriter(PageStore store, PageWriter pages)
                 ? destination.InsertSuffix(destination.Count, firstKey, default, value.Length, isOverflow)
                 : destination.InsertSuffix(destination.Count, source.Prefix, source.Suffix(i), value.Length, isOverflow);
             value.CopyTo(place);
-        }
-    }
-
-    /// <summary>Appends the first entries of a leaf to another one, with whose prefix their keys begin.</summary>
-    private static void Append(SlottedPage destination, SlottedPage source, int count)
-    {
-        Span<byte> key = stackalloc byte[Tree.MaxKeyBytes];
-        int prefixBytes = destination.Prefix.Length;
-        for (int i = 0; i < count; i++)
-        {
-            ReadOnlySpan<byte> suffix = key[prefixBytes..source.CopyKey(i, key)];
-            Span<byte> value = source.Value(i, out bool isOverflow);
-            value.CopyTo(destination.InsertSuffix(destination.Count, suffix, default, value.Length, isOverflow));
         }
     }
 
