@@ -117,7 +117,7 @@ internal sealed class DiskMapSuite : ISuite
             await process.WaitForExitAsync(cancellationToken);
             if (process.ExitCode == Killed)
             {
-                await progress.WriteLineAsync($"diskmap beyond memory: {engine.Name} needs more and was ended; it has no figures.");
+                await progress.WriteLineAsync($"diskmap beyond memory: {engine.Name} ran out of memory and has no figures.");
                 continue;
             }
 

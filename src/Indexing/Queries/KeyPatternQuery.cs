@@ -2,8 +2,8 @@ namespace Treepie.Indexing.Queries;
 
 /// <summary>
 /// Matches entries whose keys end with a text, or in which a regular expression is found. The expression is converted to lower
-/// case first, as ids of documents are in keys; a capital letter of a key matches none of its letters. Reads all keys. Where a
-/// key ends, see <see cref="KeyQuery"/>.
+/// case first, because document ids are in lower case in keys; it does not match capital letters of a key. Reads all keys. For
+/// where a key ends, see <see cref="KeyQuery"/>.
 /// </summary>
 /// <param name="Pattern">The text or the expression.</param>
 /// <param name="IsRegex">Whether it is a regular expression.</param>
