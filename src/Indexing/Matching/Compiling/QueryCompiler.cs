@@ -336,6 +336,18 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         { Field = fieldName, Term = text };
     }
 
+    /// <summary>Compiles a term without scores that has a long list.</summary>
+    private LongListOperator Long(string dictionary, LongList list)
+    {
+        (string? field, string? term) = context.Tracer is null ? (null, null) : Named(dictionary, list.Term);
+        // a long list has a postings tree
+        return new LongListOperator(context, _view.Postings(dictionary)!, list.Id, list.EntryCount, scorer: null)
+        {
+            Field = field,
+            Term = term
+        };
+    }
+
     /// <summary>The field and term, for the plan, that a dictionary key stands for.</summary>
     private (string? Field, string? Term) Named(string dictionary, ReadOnlySpan<byte> term)
     {
@@ -368,10 +380,11 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
 
     private Operator In(int field, IReadOnlyList<FieldValue> values)
     {
-        // A few values are combined window by window; many are gathered into one union instead of an operator each.
-        const int Few = 8;
+        // A few values get an operator each. Of many values, only long lists do, which are read as far as the query needs them,
+        // unless they are too many; the entries of all others are gathered into one union.
+        const int Few = 8, MostLong = 64;
         if (values.Count <= Few)
-            return Or([.. values.Distinct().Select(value => Equal(field, value))]);
+            return Any([.. values.Distinct().Select(value => Equal(field, value))]);
 
         var others = new List<Operator>();
         var union = new UnionOperator(context);
@@ -400,11 +413,13 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             }
         }
 
-        texts.AddTo(context, TreeNames.Terms(field), union);
-        numbers.AddTo(context, TreeNames.Numbers(field), union);
+        foreach (LongList list in texts.AddTo(context, TreeNames.Terms(field), union, MostLong))
+            others.Add(Long(TreeNames.Terms(field), list));
+        foreach (LongList list in numbers.AddTo(context, TreeNames.Numbers(field), union, MostLong))
+            others.Add(Long(TreeNames.Numbers(field), list));
         union.Name = ("in", _view.Schema.Fields[field].Name, null);
         union.Seal();
-        return Or([union, .. others]);
+        return Any(union.Estimate == 0 ? others : [union, .. others]);
     }
 
     /// <summary>Normalizes a piece of a term.</summary>
@@ -482,7 +497,20 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         _ => clauses.Exists(static clause => clause is NoneOperator) ? None() : new AndOperator(context, Together(clauses)),
     };
 
-    internal Operator Or(List<Operator> clauses)
+    internal Operator Or(List<Operator> clauses) => isScored ? Either(clauses) : Any(clauses);
+
+    /// <summary>Compiles a disjunction whose matches all score the same.</summary>
+    private Operator Any(List<Operator> clauses)
+    {
+        List<Operator> lists = clauses.FindAll(static clause => TermOperator.Of(clause) is LongListOperator);
+        if (lists.Count < 2)
+            return Either(clauses);
+        clauses.RemoveAll(static clause => TermOperator.Of(clause) is LongListOperator);
+        clauses.Add(new LongListsOperator(context, Together(lists)));
+        return Either(clauses);
+    }
+
+    private Operator Either(List<Operator> clauses)
     {
         clauses.RemoveAll(static clause => clause is NoneOperator);
         return clauses.Count switch

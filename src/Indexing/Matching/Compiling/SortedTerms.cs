@@ -14,24 +14,41 @@ internal sealed class SortedTerms : IReusable
     /// <summary>Adds a term; equal ones are looked up once.</summary>
     public void Add(ReadOnlySpan<byte> term) => _terms.Intern(term);
 
-    /// <summary>Adds the entries of all terms to a union.</summary>
+    /// <summary>Adds the entries of all terms to a union, but for the first terms that have a long list.</summary>
     /// <param name="context">The query.</param>
     /// <param name="dictionary">Name of the dictionary.</param>
     /// <param name="union">The union.</param>
-    public void AddTo(QueryContext context, string dictionary, UnionOperator union)
+    /// <param name="mostApart">Maximum number of lists that are not added.</param>
+    /// <returns>The lists that were not added.</returns>
+    public List<LongList> AddTo(QueryContext context, string dictionary, UnionOperator union, int mostApart)
     {
+        var apart = new List<LongList>();
         int count = _terms.SortedOrdinals().Length;
         if (count == 0 || context.View.Dictionary(dictionary) is not { } terms)
-            return;
+            return apart;
 
         using TermCursor cursor = terms.OpenCursor();
         for (int place = 0; place < count; place++)
         {
-            if (cursor.TryFindNext(_terms.InOrder(place), out ReadOnlySpan<byte> value))
-                union.Add(new TermPayload(value), context.View.Postings(dictionary));
+            ReadOnlySpan<byte> term = _terms.InOrder(place);
+            if (!cursor.TryFindNext(term, out ReadOnlySpan<byte> value))
+                continue;
+            var payload = new TermPayload(value);
+            if (payload.Kind == PostingKind.Long && apart.Count < mostApart)
+                apart.Add(new LongList(payload.ListId, payload.EntryCount, context.Tracer is null ? [] : term.ToArray()));
+            else
+                union.Add(payload, context.View.Postings(dictionary));
         }
+
+        return apart;
     }
 
     /// <inheritdoc/>
     public void Clear() => _terms.Clear(KeptBytes);
 }
+
+/// <summary>A long list of a dictionary.</summary>
+/// <param name="Id">Its id.</param>
+/// <param name="EntryCount">Number of its entries.</param>
+/// <param name="Term">Its term, for the plan; empty if no plan is requested.</param>
+internal readonly record struct LongList(long Id, long EntryCount, byte[] Term);

@@ -53,6 +53,9 @@ internal sealed class LongListOperator(
     public override int Keep(long window, Span<ushort> offsets, bool wanted) =>
         TryGet(window, out PostingWindow mine) ? mine.Keep(offsets, wanted) : wanted ? 0 : offsets.Length;
 
+    /// <summary>Adds all entries to a union.</summary>
+    public void AddTo(UnionOperator union) => union.Add(postings, listId, count);
+
     /// <summary>The list, for looking up single windows.</summary>
     public PostingCursor Postings => List;
 

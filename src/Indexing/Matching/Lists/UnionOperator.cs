@@ -21,7 +21,7 @@ internal sealed class UnionOperator : Operator
     private const int ManyEntries = 1_024;
 
     /// <summary>Maximum number of windows for the bitmap of all windows: 2 MiB, 16 million entries.</summary>
-    private const int MostFlatWindows = 4_096;
+    public const int MostFlatWindows = 4_096;
 
     private static readonly ulong[] _nothing = new ulong[BitmapKernels.Words];
 
@@ -47,19 +47,14 @@ internal sealed class UnionOperator : Operator
     /// <summary>Adds all entries of a term.</summary>
     public void Add(TermPayload payload, Tree? postings)
     {
-        if ((++_terms & 1023) == 0)
-            Context.Check();
-        Reserve(payload.EntryCount);
         if (payload.Kind == PostingKind.Long)
         {
             // A dictionary with a long list has a postings tree.
-            if (_flat is not null)
-                _longLists.Add(postings!, payload.ListId);
-            else
-                AddLong(postings!, payload.ListId);
+            Add(postings!, payload.ListId, payload.EntryCount);
             return;
         }
 
+        Begin(payload.EntryCount);
         FlatPostings list = payload.Flat;
         Context.Meter.Count.EntriesScanned += list.Count;
         Context.Meter.Count.BytesDecoded += payload.Bytes;
@@ -71,6 +66,16 @@ internal sealed class UnionOperator : Operator
 
         while (list.MoveNext(out Posting posting))
             Set(posting.Window).Add(posting.Offset);
+    }
+
+    /// <summary>Adds all entries of a long list.</summary>
+    public void Add(Tree postings, long listId, long entries)
+    {
+        Begin(entries);
+        if (_flat is not null)
+            _longLists.Add(postings, listId);
+        else
+            AddLong(postings, listId);
     }
 
     /// <summary>Adds one entry. Entries may be added in any order.</summary>
@@ -218,6 +223,13 @@ internal sealed class UnionOperator : Operator
             for (int i = 0; i < segment.Count; i++)
                 Set(segment.WindowAt(i)).Combine(SetOperation.Or, segment.PostingsAt(i));
         }
+    }
+
+    private void Begin(long entries)
+    {
+        if ((++_terms & 1023) == 0)
+            Context.Check();
+        Reserve(entries);
     }
 
     /// <summary>
