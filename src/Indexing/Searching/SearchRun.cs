@@ -379,7 +379,10 @@ internal sealed class SearchRun
 
             if (ids.Count == _request.Take)
             {
-                CountAll(window + 1);
+                if (_request.CountsHits || _root.IsExact)
+                    CountAll(window + 1);
+                else
+                    IsTotalExact = _root.Next(window + 1) == Operator.End;
                 break;
             }
         }
