@@ -22,8 +22,8 @@ internal sealed class PlansSuite : ISuite
         index of 500,000 entries: terms of six frequencies, ranges of every width, orders by the field of the range or by another.
         Each is measured in the way that is chosen for it and in every way that it can be made to go (order: reading the value of
         every hit, or walking; range: terms gathered, or columns compared; terms: windows combined, or entries looked up), the
-        least time of seven each; requests below 20 µs are left out. What a prediction is for is the choice: the ratio of the
-        costs of the two ways to an order is compared with that of their times.
+        least time of seven each; requests below 20 µs are left out. A prediction serves the choice: the ratio of the costs of the
+        two ways to an order, each with the time of finding the hits, is compared with the ratio of their times.
         Then queries over 100,000 made documents, each beside a simpler one. One thread, everything in memory.
         """;
 

@@ -91,16 +91,16 @@ internal sealed class PlannedIndex : IDisposable
             fastest = Math.Min(fastest, Time(request, hints, rounds));
         double taken = Time(request, PlanHints.None, rounds);
         double found = Time(request with { Sort = [], Take = 0 }, PlanHints.None, rounds);
-        return new Comparison(taken, Math.Min(taken, fastest), Error(walking, sorted - found, walked - found));
+        return new Comparison(taken, Math.Min(taken, fastest), Error(walking, sorted, walked, found));
     }
 
     public void Dispose() => _environment.Dispose();
 
     /// <summary>
-    /// By how much the costs of two ways to an order compare otherwise than their times do beyond finding the hits, as a factor
-    /// from 1 on; null where there is one way only, or either time is too short to be measured.
+    /// By how much the costs of two ways to an order, with the time of finding the hits, compare otherwise than their times do,
+    /// as a factor from 1 on; null where there is one way only, or either time is too short to be measured.
     /// </summary>
-    private double? Error(SearchRequest walking, double sorted, double walked)
+    private double? Error(SearchRequest walking, double sorted, double walked, double found)
     {
         using var searcher = new IndexSearcher(_environment);
         using SearchResults results = searcher.Search(
@@ -110,7 +110,8 @@ internal sealed class PlannedIndex : IDisposable
             || !other.StartsWith("read", StringComparison.Ordinal)
             || Math.Min(sorted, walked) < Shortest)
             return null;
-        double factor = walk / sort / (walked / sorted);
+        double finding = found * 1_000; // costs are nanoseconds
+        double factor = (walk + finding) / (sort + finding) / (walked / sorted);
         return Math.Max(factor, 1 / factor);
     }
 

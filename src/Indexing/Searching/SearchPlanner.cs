@@ -220,11 +220,17 @@ internal sealed class SearchPlanner(
         return walks ? SearchWay.Nearest : SearchWay.ByValue;
     }
 
+    /// <summary>Whether a walk would read the range of the order alone, instead of finding its entries first.</summary>
+    private bool WalksRangeAlone => isWithoutRange && range is { IsAll: true };
+
     /// <summary>Reads the value of every hit, and compares it when it replaces one of the first.</summary>
     private double SortingCost(long total)
     {
         long wanted = Math.Min(Limit, total);
-        double finding = IsCountedApart ? Math.Min(root.Estimate, context.View.WindowCount) * root.Cost.Window : 0;
+        long windows = context.View.WindowCount;
+        double finding = IsCountedApart
+            ? Math.Min(root.Estimate, windows) * root.Cost.Window
+            : WalksRangeAlone ? Math.Min(total * CostModel.GatheredTerm, windows * CostModel.ColumnWindow) : 0;
         return finding + ReadingCost(context, total, wanted, parts.Length);
     }
 
@@ -238,14 +244,17 @@ internal sealed class SearchPlanner(
             wanted = Math.Max(0, wanted - request.Skip); // skipped hits are passed in blocks
 
         // If the range is the only condition, every entry visited is a hit.
-        double visited = (range is { IsAll: true }
+        bool areAllHits = range is { IsAll: true };
+        double visited = (areAllHits
             ? wanted
             : (double)wanted * OrderRange.EntriesMet(context, range, isWithoutRange) / Math.Max(1, total))
                 + ((double)entries / values);
+        if (areAllHits)
+            visited = Math.Min(visited, total);
         double steps = visited * values / Math.Max(1, entries);
 
         // After the first probes, windows are kept: each is evaluated once, and a probe tests a bit.
-        double windows = root.IsExact ? Math.Min(visited, context.View.WindowCount) : 0;
+        double windows = root.IsExact && !areAllHits ? Math.Min(visited, context.View.WindowCount) : 0;
         return (visited * CostModel.KeptProbe) + (steps * CostModel.WalkStep) + (windows * root.Cost.Window);
     }
 

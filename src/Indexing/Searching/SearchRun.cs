@@ -170,7 +170,8 @@ internal sealed class SearchRun
         if (planner.NeedsTotal)
         {
             hits = _root.IsExact || _listInRange is not null ? null : Counted();
-            Total = hits?.Total ?? (_listInRange is null ? _root.Estimate : CountApart(_listInRange));
+            Total = hits?.Total
+                ?? (_listInRange is null ? _rangeTotal ?? _root.Estimate : CountApart(_listInRange));
         }
 
         SearchWay way = planner.Choose(Total);
