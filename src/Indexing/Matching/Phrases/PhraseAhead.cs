@@ -41,7 +41,7 @@ internal sealed class PhraseAhead(QueryContext context, PhraseMasks masks, Phras
     public ReadOnlySpan<ushort> Found => _isNone ? default : _found.AsSpan(_ends[_current].._ends[_current + 1]);
 
     /// <summary>The phrase's frequency in each of <see cref="Found"/>.</summary>
-    public ReadOnlySpan<float> Frequencies => _frequencies.AsSpan(_ends[_current].._ends[_current + 1]);
+    public ReadOnlySpan<float> Frequencies => _isNone ? default : _frequencies.AsSpan(_ends[_current].._ends[_current + 1]);
 
     /// <summary>Discards the results and starts with other windows.</summary>
     /// <param name="from">The first window.</param>
