@@ -104,8 +104,8 @@ internal sealed class EveryKind(Random random)
         4 => new ExistsQuery(Schema.Fields[random.Next(Schema.Fields.Count)].Name),
         5 => new SpatialQuery("place", (SpatialRelation)random.Next(4), Shape()),
         6 => new PrefixQuery("tag", "w1"),
-        7 => new VectorQuery("vector", Vector(), random.Next(1, 20), IsExact: true),
-        8 => Like($"{Word()} {Word()} {Word()}"),
+        7 => Nearest(),
+        8 => Like(),
         9 => new FusionQuery(
             [
                 new FusionClause(new VectorQuery("vector", Vector(), 10, IsExact: true)),
@@ -115,8 +115,32 @@ internal sealed class EveryKind(Random random)
         _ => new MatchAllQuery(),
     };
 
-    private static MoreLikeThisQuery Like(string text) => new(
-        null, _ => [text], new MoreLikeThisOptions { Fields = ["text"], MinTermFrequency = 1, MinDocumentFrequency = 2 });
+    /// <summary>By a vector, by several, or by those of an entry.</summary>
+    private VectorQuery Nearest()
+    {
+        var one = new VectorQuery("vector", Vector(), random.Next(1, 20), IsExact: true);
+        return random.Next(4) switch
+        {
+            0 => one with { Others = [Vector(), Vector()] },
+            1 => one with { Vector = [], OfEntry = Key(), MinimumSimilarity = 0.2f },
+            _ => one,
+        };
+    }
+
+    /// <summary>By texts, by an entry, or by the first of some entries.</summary>
+    private MoreLikeThisQuery Like()
+    {
+        string[] texts = [$"{Word()} {Word()} {Word()}"];
+        var options = new MoreLikeThisOptions { Fields = ["text"], MinTermFrequency = 1, MinDocumentFrequency = 2 };
+        return random.Next(3) switch
+        {
+            0 => new MoreLikeThisQuery(Key(), null, options),
+            1 => new MoreLikeThisQuery(null, null, options) { First = Leaf(random.Next(7)) },
+            _ => new MoreLikeThisQuery(null, _ => texts, options),
+        };
+    }
+
+    private string Key() => string.Create(CultureInfo.InvariantCulture, $"docs/{random.Next(90)}");
 
     private string Word() => string.Create(CultureInfo.InvariantCulture, $"w{random.Next(12)}");
 

@@ -13,7 +13,7 @@ internal sealed class CombinedSearch(CombinedIndex combined)
     public NearestOperator Nearest(QueryContext context, IndexQuery search, IEnumerable<IndexQuery> beside)
     {
         List<NearEntry> found = combined.Found(
-            search, [.. beside.Where(clause => clause is not NotQuery { Clause: EntriesQuery })], Find);
+            search, [.. beside.Where(clause => clause != combined.NotGone)], Find);
         string? field = (search as VectorQuery)?.Field;
         return new NearestOperator(
             context, combined.PartOf(context, found), field, "of the index and its changes together",
