@@ -249,8 +249,8 @@ public sealed class TailedSearchTests
 
             var request = new SuggestionRequest
             {
-                Field = random.Next(2) == 0 ? "name" : "text",
-                Text = data.Word(),
+                Field = RandomData.Schema.Fields[random.Next(6)].Name,
+                Text = random.Next(3) == 0 ? $"{random.Next(-30, 30)}" : data.Word(),
                 Distance = SuggestionDistance.None,
                 Accuracy = 0,
                 Take = random.Next(1, 40),
@@ -258,6 +258,42 @@ public sealed class TailedSearchTests
             };
             Assert.Equal(one.Suggest(request, none), searcher.Suggest(request, tail, none));
         }
+    }
+
+    /// <summary>
+    /// The terms of a facet are in the order of numbers if the field has some, and no longer once changes remove the last.
+    /// </summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Terms_of_a_field_whose_numbers_the_changes_remove_are_in_the_order_of_texts(bool staysOne)
+    {
+        using var fixture = new IndexFixture(RandomData.Schema);
+        string[] texts = ["9", "10", "a", "5"];
+        for (int i = 0; i < texts.Length; i++)
+            fixture.Put("text/" + i, (0, FieldValue.Of(texts[i])));
+        for (int i = 0; i < 3; i++)
+            fixture.Put("number/" + i, (0, FieldValue.Of(i / 2 + 5L)));
+        fixture.Commit();
+        using var searcher = new IndexSearcher(fixture.Environment);
+        using var tail = new IndexTail(searcher);
+        IndexBatch changes = tail.BeginBatch();
+        for (int i = staysOne ? 1 : 0; i < 3; i++)
+        {
+            changes.Delete(Encoding.UTF8.GetBytes("number/" + i));
+            fixture.Delete("number/" + i);
+        }
+
+        tail.Fill(changes, TestContext.Current.CancellationToken);
+        var request = new FacetRequest(new MatchAllQuery(), [new FacetQuery { Field = "name" }]);
+        FacetResults found = searcher.Facets(request, tail, cancellationToken: TestContext.Current.CancellationToken);
+        fixture.Commit();
+        using var later = new IndexSearcher(fixture.Environment);
+        FacetResults expected = later.Facets(request, cancellationToken: TestContext.Current.CancellationToken);
+        Assert.Equal(staysOne ? ["5", "9", "10", "a"] : ["10", "5", "9", "a"], Terms(expected));
+        Assert.Equal(Terms(expected), Terms(found));
+
+        static IEnumerable<string> Terms(FacetResults results) => results.Facets[0].Values.Select(static value => value.Range);
     }
 
     [Fact]

@@ -46,7 +46,7 @@ internal static class TailedFacets
             tailResults.Add(second);
             results.Add(
                 facet.Field is { } field
-                    ? Terms(facet, first, second, HasNumbers(combined.Main, field) || HasNumbers(combined.Tail, field))
+                    ? Terms(facet, first, second, combined.Statistics.HasNumbers(main.Field(field)))
                     : Ranges(first, second));
         }
 
@@ -63,8 +63,6 @@ internal static class TailedFacets
 
     private static FacetResult Ranges(FacetResult first, FacetResult second) =>
         new([.. first.Values.Zip(second.Values, Sum)], [], 0, 0);
-
-    private static bool HasNumbers(QueryContext side, string field) => side.View.HasNumbers(side.View.Field(field));
 
     private static FacetResult Terms(FacetQuery facet, FacetResult first, FacetResult second, bool hasNumbers)
     {

@@ -49,6 +49,22 @@ internal sealed class CombinedStatistics(IndexView main, IndexView tail, long[] 
         return count - GoneWith(field, form);
     }
 
+    /// <summary>Whether a field has numbers on either side, other than those of replaced or removed entries.</summary>
+    public bool HasNumbers(int field)
+    {
+        if (tail.HasNumbers(field) || main.Dictionary(TreeNames.Numbers(field)) is not { Count: > 0 } numbers)
+            return tail.HasNumbers(field);
+
+        var lost = new GoneTerms();
+        foreach (long id in gone)
+            CountNumbers(main.Entries.Get(id), field, id, lost);
+        using TermCursor cursor = numbers.OpenCursor();
+        bool isThere = cursor.MoveFirst(), isLost = true;
+        for (; isThere && isLost; isThere = cursor.MoveNext())
+            isLost = new TermPayload(cursor.Value).EntryCount == lost.Count(cursor.Key);
+        return !isLost;
+    }
+
     /// <summary>Number of replaced or removed entries that had a term.</summary>
     private int GoneWith(int field, ReadOnlySpan<byte> form)
     {
@@ -93,6 +109,18 @@ internal sealed class CombinedStatistics(IndexView main, IndexView tail, long[] 
                 counts.Add(record.Field, terms = new GoneTerms());
             while (record.MoveNextItem(out ReadOnlySpan<byte> item))
                 terms.Add(record.Group == EntryGroup.Numbers ? text[..NumberKey.Format(item, text)] : item, id);
+        }
+    }
+
+    private static void CountNumbers(EntryRecord record, int field, long id, GoneTerms numbers)
+    {
+        while (record.MoveNextGroup())
+        {
+            while (record.MoveNextItem(out ReadOnlySpan<byte> item))
+            {
+                if (record.Field == field && record.Group == EntryGroup.Numbers)
+                    numbers.Add(item, id);
+            }
         }
     }
 
