@@ -4,7 +4,6 @@ using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Spatial;
 using Treepie.Indexing.Tests.Spatial;
-using Treepie.Storage;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Tests.Matching;
