@@ -35,7 +35,7 @@ public sealed class IndexBatch
     internal const int BytesOfTerm = 40, BytesOfKey = 48;
 
     private readonly IndexSchema _schema;
-    private readonly int[] _dimensions;
+    private readonly FieldDimensions _dimensions;
     private readonly BatchField?[] _fields;
     private readonly Func<int, BatchField> _fieldOf;
     private readonly List<int> _usedFields = [];
@@ -49,11 +49,12 @@ public sealed class IndexBatch
     private readonly TokenBuffer _tokens = new();
     private readonly byte[] _cutScratch = new byte[TermForm.CutBytes];
     private readonly Dictionary<int, EntryError> _errors = [];
+    private readonly List<int> _vectorFieldsOfEntry = [];
     private BatchAppend? _append;
     private long _vectorWorkBytes;
     private int _openKey = -1;
 
-    internal IndexBatch(IndexSchema schema, FieldAnalyzers analyzers, int[] dimensions)
+    internal IndexBatch(IndexSchema schema, FieldAnalyzers analyzers, FieldDimensions dimensions)
     {
         _dimensions = dimensions;
         _schema = schema;
@@ -88,6 +89,9 @@ public sealed class IndexBatch
 
     internal ByteArena Records => _records;
 
+    /// <summary>Vector fields whose number of dimensions the vectors of this batch determine, or rely on.</summary>
+    internal List<int> VectorFields { get; } = [];
+
     /// <summary>Stored values of entries.</summary>
     internal StoredValues Stored { get; } = new();
 
@@ -107,6 +111,7 @@ public sealed class IndexBatch
     {
         _openKey = Intern(key);
         _touched.Clear();
+        _vectorFieldsOfEntry.Clear();
     }
 
     /// <summary>Adds a text value (UTF-8), which the field's analyzer splits into terms.</summary>
@@ -213,11 +218,16 @@ public sealed class IndexBatch
         int owner = Owner;
         if (_schema.Fields[field].Analysis != FieldAnalysis.Vector)
             throw new InvalidOperationException($"The field '{_schema.Fields[field].Name}' has no vectors.");
-        Similarity.Check(vector, _dimensions[field]);
-        _dimensions[field] = vector.Length;
+        int dimensions = _dimensions[field];
+        bool isFirst = !_vectorFieldsOfEntry.Contains(field);
+        Similarity.Check(vector, dimensions > 0 || isFirst ? dimensions : Field(field).Vectors[^1].Numbers.Length);
         BatchField target = Begin(field, owner);
-        if (target.Vectors.Count == 0 || target.Vectors[^1].Owner != owner)
+        if (isFirst)
+        {
+            _vectorFieldsOfEntry.Add(field);
             _touched.Add(new BatchTouch(field, EntryGroup.Kept, BatchTouch.NoTerm));
+        }
+
         target.Vectors.Add((owner, vector.ToArray()));
         SizeBytes += (vector.Length * sizeof(float)) + VectorWorkBytes;
         _vectorWorkBytes += VectorWorkBytes;
@@ -255,6 +265,14 @@ public sealed class IndexBatch
     /// <summary>Ends the entry.</summary>
     public void EndEntry()
     {
+        End();
+        // Only now: an entry that fails determines nothing.
+        foreach (int field in _vectorFieldsOfEntry)
+            HoldDimensions(field, Field(field).Vectors[^1].Numbers.Length);
+    }
+
+    private void End()
+    {
         int owner = Owner;
         int start = _records.Length;
         ReadOnlySpan<byte> key = _keys[_openKey];
@@ -280,7 +298,7 @@ public sealed class IndexBatch
     public void FailEntry(string label, string message, DateTime time)
     {
         int key = Owner >= 0 ? _openKey : -1; // Owner throws if no entry was begun
-        EndEntry();
+        End();
         _lastOfKey[key] = -1;
         _errors[key] = new EntryError(label, message, time);
     }
@@ -319,6 +337,8 @@ public sealed class IndexBatch
         if (other._schema != _schema || other == this)
             throw new ArgumentException("A batch can take entries only from other batches of the same index.", nameof(other));
 
+        foreach (int field in other.VectorFields)
+            HoldDimensions(field, _dimensions[field]);
         Count += other.Count;
         _vectorWorkBytes += other._vectorWorkBytes;
         SizeBytes += other.SizeBytes + (_append ??= new BatchAppend(this)).Run(other);
@@ -330,6 +350,9 @@ public sealed class IndexBatch
         foreach (int field in _usedFields)
             _fields[field]!.Clear(KeepBytes); // used fields are not null
         _usedFields.Clear();
+        foreach (int field in VectorFields)
+            _dimensions.Release(field);
+        VectorFields.Clear();
         _keys.Clear(KeepBytes);
         _lastOfKey.Clear();
         _entries.Clear();
@@ -348,6 +371,14 @@ public sealed class IndexBatch
     {
         if (_openKey >= 0)
             throw new InvalidOperationException("The entry begun last was not ended: call EndEntry first.");
+    }
+
+    private void HoldDimensions(int field, int dimensions)
+    {
+        if (VectorFields.Contains(field))
+            return;
+        VectorFields.Add(field);
+        _dimensions.Hold(field, dimensions);
     }
 
     private int Intern(ReadOnlySpan<byte> key)

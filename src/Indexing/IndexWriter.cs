@@ -31,8 +31,7 @@ public sealed class IndexWriter
     private long _entryCount;
     private List<CompoundRecord> _compounds;
 
-    /// <summary>Number of dimensions of the vectors of each field; 0 if undetermined.</summary>
-    private readonly int[] _dimensions;
+    private readonly FieldDimensions _dimensions;
 
     /// <summary>
     /// Opens the index in <paramref name="environment"/>; creates it with <paramref name="schema"/> if the environment is empty.
@@ -58,9 +57,10 @@ public sealed class IndexWriter
         Tree? index = read.FindTree(TreeNames.Index);
         LastEtag = IndexState.Read(index).Etag; // first, because it rejects other formats
         IndexSchema? existing = SchemaRecord.Read(index);
-        _dimensions = [
-            .. schema.Fields.Select(
-                (field, number) => field.Analysis != FieldAnalysis.Vector ? 0 : Dimensions(read, number, field.Vector))];
+        _dimensions = new FieldDimensions(
+            [
+                .. schema.Fields.Select(
+                    (field, number) => field.Analysis != FieldAnalysis.Vector ? 0 : Dimensions(read, number, field.Vector))]);
         if (existing is null)
             environment.Write(Create);
         else if (existing.Fields.Count < schema.Fields.Count
@@ -105,7 +105,7 @@ public sealed class IndexWriter
             },
             cancellationToken);
         _changesSinceTidy += batch.Count;
-        batch.Clear();
+        Empty(batch);
         using ReadTransaction read = _environment.BeginRead();
         _backfills = BackfillRecord.Read(read.FindTree(TreeNames.Index));
     }
@@ -196,8 +196,7 @@ public sealed class IndexWriter
     /// determines it, so entries with vectors must be added sequentially, on one thread, until this returns false.
     /// </summary>
     public bool AreDimensionsOpen =>
-        Schema.Fields.Where((one, number) => one.Analysis == FieldAnalysis.Vector && Volatile.Read(ref _dimensions[number]) == 0)
-            .Any();
+        Schema.Fields.Where((one, number) => one.Analysis == FieldAnalysis.Vector && _dimensions[number] == 0).Any();
 
     /// <summary>Releases the memory that commits keep for the next one.</summary>
     public void ReleaseMemory() => _memory = new CommitMemory();
@@ -239,8 +238,21 @@ public sealed class IndexWriter
             },
             cancellationToken);
         _changesSinceTidy += batch.Count;
-        batch.Clear();
+        Empty(batch);
         LastEtag = etag;
+    }
+
+    /// <summary>Clears a batch after its commit.</summary>
+    private void Empty(IndexBatch batch)
+    {
+        if (batch.VectorFields.Count > 0)
+        {
+            using ReadTransaction read = _environment.BeginRead();
+            foreach (int field in batch.VectorFields)
+                _dimensions.Store(field, Dimensions(read, field, Schema.Fields[field].Vector));
+        }
+
+        batch.Clear();
     }
 
     private bool Create(WriteTransaction transaction)
