@@ -91,7 +91,7 @@ public sealed class OpenDimensionsTests : IDisposable
             using var store = new TemporaryStore();
             var writer = new IndexWriter(store.Environment, _schema);
             IndexBatch[] batches = [.. Enumerable.Range(0, 3).Select(_ => writer.BeginBatch())];
-            var live = new List<string>[] { [], [], [] }; // keys with a vector, by batch
+            var hasVector = new Dictionary<string, bool>[] { [], [], [] }; // by batch, then by key
             bool[] holds = new bool[3];
             int stored = 0, current = 0;
             for (int step = 1; step <= 40; step++)
@@ -102,19 +102,20 @@ public sealed class OpenDimensionsTests : IDisposable
                 {
                     case 0:
                         batch.Clear();
-                        live[number].Clear();
+                        hasVector[number].Clear();
                         holds[number] = false;
                         break;
                     case 1:
                         writer.Commit(batch, step, TestContext.Current.CancellationToken);
-                        stored = stored == 0 && live[number].Count > 0 ? current : stored;
-                        live[number].Clear();
+                        stored = stored == 0 && hasVector[number].ContainsValue(true) ? current : stored;
+                        hasVector[number].Clear();
                         holds[number] = false;
                         break;
                     case 2:
                         int other = (number + 1) % 3;
                         batch.Append(batches[other]);
-                        live[number] = [.. live[number].Union(live[other])];
+                        foreach ((string appended, bool has) in hasVector[other])
+                            hasVector[number][appended] = has;
                         holds[number] |= holds[other];
                         break;
                     default:
@@ -125,22 +126,14 @@ public sealed class OpenDimensionsTests : IDisposable
                         Assert.True(
                             isAccepted == (Record.Exception(() => batch.AddVector(0, new float[length])) is null),
                             $"seed {seed}, round {round}, step {step}: {length} numbers where the model has {current}");
-                        live[number].Remove(key);
-                        if (random.Next(3) == 0)
-                        {
+                        bool fails = random.Next(3) == 0;
+                        if (fails)
                             batch.FailEntry(key, "refused", _time);
-                        }
                         else
-                        {
                             batch.EndEntry();
-                            if (isAccepted)
-                            {
-                                live[number].Add(key);
-                                holds[number] = true;
-                                current = length;
-                            }
-                        }
-
+                        hasVector[number][key] = isAccepted && !fails;
+                        holds[number] |= isAccepted && !fails;
+                        current = isAccepted && !fails ? length : current;
                         break;
                 }
 
