@@ -25,6 +25,9 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
     /// <summary>Most links of a node in layer 0; well below the limit of a count of one byte.</summary>
     public const int MaxLinks = 128;
 
+    /// <summary>Highest layer. With 4 edges it contains one in 4⁸ nodes, and higher layers would be almost empty.</summary>
+    public const int MaxLayer = 8;
+
     private readonly byte[] _key = new byte[VectorKey.Bytes];
     private readonly HashSet<uint> _visited = [];
 
@@ -36,7 +39,19 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
     public int Limit(int layer) => layer == 0 ? 2 * Options.Edges : Options.Edges;
 
     /// <summary>The vector of a node.</summary>
-    public virtual VectorNode Node(uint node) => new(Value(vectors, node, "vectors"));
+    public virtual VectorNode Node(uint node) => NodeOf(Value(vectors, node, "vectors"));
+
+    /// <summary>The vector in the value of a node.</summary>
+    /// <exception cref="CorruptionException">The value has the wrong length, or no entry.</exception>
+    public VectorNode NodeOf(ReadOnlySpan<byte> value)
+    {
+        int bytes = VectorNode.BytesOf(State.Dimensions, Options.Metric);
+        return value.Length == bytes && new VectorNode(value) is { EntryId: >= 0 } node
+            ? node
+            : throw new CorruptionException(
+                $"A vector field of the index has a damaged node of {value.Length} bytes; its nodes have {bytes}. Reset the "
+                    + "index to build it again.");
+    }
 
     /// <summary>Writes the neighbours of a node in a layer; returns their number.</summary>
     public virtual int Links(uint node, int layer, Span<uint> output)
@@ -46,7 +61,7 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
     }
 
     /// <summary>Number of layers of a node.</summary>
-    public virtual int Layers(uint node) => Value(links, node, "links")[0];
+    public virtual int Layers(uint node) => LayersOf(Value(links, node, "links"));
 
     /// <summary>Returns the nearest nodes that the search finds, nearest first.</summary>
     /// <param name="wanted">The vector to search for.</param>
@@ -158,18 +173,26 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
         return VectorNode.Distance(wanted, Node(node), Options.Metric);
     }
 
+    protected static int LayersOf(ReadOnlySpan<byte> value) =>
+        value.Length > 0 && value[0] <= MaxLayer + 1 ? value[0] : throw DamagedLinks();
+
     protected static int ReadLayer(ReadOnlySpan<byte> value, int layer, Span<uint> output)
     {
+        if (layer >= LayersOf(value))
+            return 0;
         int place = 1;
         for (int i = 0; i < layer && place < value.Length; i++)
             place += 1 + (value[place] * sizeof(uint));
-        if (layer >= value[0])
-            return 0;
-        int count = value[place];
+        int count = place < value.Length ? value[place++] : throw DamagedLinks();
+        if (count > output.Length || place + (count * sizeof(uint)) > value.Length)
+            throw DamagedLinks();
         for (int i = 0; i < count; i++)
-            output[i] = BinaryPrimitives.ReadUInt32LittleEndian(value[(place + 1 + (i * sizeof(uint)))..]);
+            output[i] = BinaryPrimitives.ReadUInt32LittleEndian(value[(place + (i * sizeof(uint)))..]);
         return count;
     }
+
+    private static CorruptionException DamagedLinks() =>
+        new("The index has damaged links between vectors. Reset the index to build it again.");
 
     protected ReadOnlySpan<byte> Value(Tree? tree, uint node, string what) =>
         tree is not null && tree.TryGet(VectorKey.Write(_key, node), out ReadOnlySpan<byte> value)

@@ -16,9 +16,6 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
     /// <summary>Most vectors cached in memory: with 1,024 numbers each, 64 MB.</summary>
     private const int MaxKept = 64 * 1024;
 
-    /// <summary>Highest layer. With 4 edges it contains one in 4⁸ nodes, and higher layers would be almost empty.</summary>
-    private const int MaxLayer = 8;
-
     private readonly Tree _vectors = vectors;
     private readonly Tree _links = links;
     private readonly Dictionary<uint, List<uint>[]> _read = [];
@@ -33,11 +30,11 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
         if (_kept.TryGetValue(node, out byte[]? bytes))
             return new VectorNode(bytes);
 
-        ReadOnlySpan<byte> value = Value(_vectors, node, "vectors");
         if (_kept.Count >= MaxKept)
             _kept.Clear();
-        _kept.Add(node, bytes = value.ToArray());
-        return new VectorNode(bytes);
+        bytes = Value(_vectors, node, "vectors").ToArray();
+        _kept.Add(node, bytes);
+        return NodeOf(bytes);
     }
 
     public override int Links(uint node, int layer, Span<uint> output)
@@ -355,7 +352,7 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
             return layers;
 
         ReadOnlySpan<byte> value = Value(_links, node, "links");
-        layers = new List<uint>[value[0]];
+        layers = new List<uint>[LayersOf(value)];
         Span<uint> neighbours = stackalloc uint[MaxLinks];
         for (int i = 0; i < layers.Length; i++)
             layers[i] = [.. neighbours[..ReadLayer(value, i, neighbours)]];

@@ -1,9 +1,9 @@
 using System.Buffers.Binary;
+using System.Diagnostics;
 using System.Numerics;
 using System.Runtime.InteropServices;
 using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Schema;
-using Treepie.Storage;
 
 namespace Treepie.Indexing.Vectors;
 
@@ -36,11 +36,13 @@ internal readonly ref struct VectorNode(ReadOnlySpan<byte> bytes)
 
     public float SquaredLength => BinaryPrimitives.ReadSingleLittleEndian(_bytes[12..]);
 
-    private int Dimensions => BinaryPrimitives.ReadInt32LittleEndian(_bytes[8..]);
-
     private ReadOnlySpan<byte> Signs => _bytes[HeadBytes..];
 
     public ReadOnlySpan<sbyte> Numbers => MemoryMarshal.Cast<byte, sbyte>(_bytes[HeadBytes..]);
+
+    /// <summary>Length in bytes of a node.</summary>
+    public static int BytesOf(int dimensions, VectorMetric metric) =>
+        HeadBytes + (metric == VectorMetric.Hamming ? (dimensions + 7) / 8 : dimensions);
 
     /// <summary>Encodes a valid vector as a node.</summary>
     public static byte[] Encode(long entryId, ReadOnlySpan<float> vector, VectorMetric metric)
@@ -57,7 +59,7 @@ internal readonly ref struct VectorNode(ReadOnlySpan<byte> bytes)
 
         double length = metric == VectorMetric.Cosine ? Math.Sqrt(squares) : 1;
         double unit = largest / 127.0;
-        byte[] bytes = new byte[HeadBytes + vector.Length];
+        byte[] bytes = new byte[BytesOf(vector.Length, metric)];
         Span<sbyte> numbers = MemoryMarshal.Cast<byte, sbyte>(bytes.AsSpan(HeadBytes));
         for (int i = 0; i < vector.Length && unit > 0; i++)
             numbers[i] = (sbyte)Math.Clamp(Math.Round(vector[i] / unit), -127, 127);
@@ -72,7 +74,7 @@ internal readonly ref struct VectorNode(ReadOnlySpan<byte> bytes)
 
     private static byte[] EncodeSigns(long entryId, ReadOnlySpan<float> vector)
     {
-        byte[] bytes = new byte[HeadBytes + ((vector.Length + 7) / 8)];
+        byte[] bytes = new byte[BytesOf(vector.Length, VectorMetric.Hamming)];
         BinaryPrimitives.WriteInt64LittleEndian(bytes, entryId);
         BinaryPrimitives.WriteInt32LittleEndian(bytes.AsSpan(8), vector.Length);
         for (int i = 0; i < vector.Length; i++)
@@ -82,15 +84,10 @@ internal readonly ref struct VectorNode(ReadOnlySpan<byte> bytes)
     }
 
     /// <summary>The distance of two nodes; less is nearer.</summary>
-    /// <exception cref="CorruptionException">The nodes have different numbers of dimensions.</exception>
     public static float Distance(VectorNode left, VectorNode right, VectorMetric metric)
     {
         ReadOnlySpan<sbyte> mine = left.Numbers, others = right.Numbers;
-        if (mine.Length != others.Length)
-            throw new CorruptionException(
-                $"A vector field of the index has a node of {mine.Length} bytes and one of {others.Length}. Reset the index to "
-                    + $"build it again.");
-
+        Debug.Assert(mine.Length == others.Length, "the graph has checked the length of both nodes");
         if (metric == VectorMetric.Hamming)
             return Differing(left.Signs, right.Signs);
         float product = left.Scale * right.Scale * VectorKernels.Dot(mine, others);
@@ -123,7 +120,7 @@ internal readonly ref struct VectorNode(ReadOnlySpan<byte> bytes)
         if (metric == VectorMetric.Hamming)
         {
             ReadOnlySpan<byte> signs = Signs;
-            for (int i = 0; i < Dimensions; i++)
+            for (int i = 0; i < output.Length; i++)
                 output[i] = (signs[i / 8] >> (i % 8) & 1) == 0 ? -1 : 1;
             return;
         }

@@ -78,7 +78,7 @@ internal sealed class VectorReader
             if ((++steps & 1023) == 0)
                 check();
             uint node = VectorKey.Read(cursor.Key);
-            nearest.Add(new VectorNode(cursor.Value).EntryId, SimilarityTo(wanted, squares, node));
+            nearest.Add(_graph.NodeOf(cursor.Value).EntryId, SimilarityTo(wanted, squares, node));
         }
 
         return nearest.Finish();

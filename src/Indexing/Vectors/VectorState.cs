@@ -1,5 +1,7 @@
 using System.Buffers.Binary;
+using Treepie.Indexing.Schema;
 using Treepie.Indexing.Terms;
+using Treepie.Storage;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Vectors;
@@ -37,7 +39,7 @@ internal sealed class VectorState
             return new VectorState();
 
         value = RecordReader.Take(ref value, Bytes);
-        return new VectorState
+        var state = new VectorState
         {
             Dimensions = BinaryPrimitives.ReadInt32LittleEndian(value),
             Entry = BinaryPrimitives.ReadUInt32LittleEndian(value[4..]),
@@ -45,6 +47,12 @@ internal sealed class VectorState
             NextNode = BinaryPrimitives.ReadUInt32LittleEndian(value[12..]),
             Count = BinaryPrimitives.ReadInt64LittleEndian(value[16..]),
         };
+        return state.Dimensions is >= 0 and <= VectorFieldOptions.MaxDimensions
+            && state.TopLayer is >= 0 and <= VectorGraph.MaxLayer
+            ? state
+            : throw new CorruptionException(
+                $"The graph of a vector field of the index has {state.Dimensions} dimensions and {state.TopLayer} layers. Reset "
+                    + "the index to build it again.");
     }
 
     public void Write(Tree links)

@@ -1,6 +1,7 @@
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Spatial;
+using Treepie.Indexing.Tests.Model;
 using Treepie.Indexing.Tests.Spatial;
 using Treepie.Indexing.Vectors;
 using Treepie.Storage;
@@ -37,7 +38,7 @@ public sealed class DamagedRecordsTests
                 (byte[] key, byte[] value) = Only(tree);
                 for (int damage = 0; damage < 60; damage++)
                 {
-                    tree.Put(key, Damaged(value, random));
+                    tree.Put(key, Damage.Of(value, random));
                     ReadOrReport(() => read(), value.Length, $"seed {seed}, {kind}, round {round}");
                 }
 
@@ -63,7 +64,7 @@ public sealed class DamagedRecordsTests
             byte[] record = ErrorRecord.Write(error);
             Assert.Equal(error, ErrorRecord.Read(record));
             for (int damage = 0; damage < 20; damage++)
-                ReadOrReport(() => ErrorRecord.Read(Damaged(record, random)), record.Length, $"seed {seed}, round {round}");
+                ReadOrReport(() => ErrorRecord.Read(Damage.Of(record, random)), record.Length, $"seed {seed}, round {round}");
         }
     }
 
@@ -86,7 +87,7 @@ public sealed class DamagedRecordsTests
             Assert.Equal(record, GeometryRecord.Encode(ReadAll(record)));
             for (int damage = 0; damage < 60; damage++)
             {
-                byte[] damaged = Damaged(record, random);
+                byte[] damaged = Damage.Of(record, random);
                 ReadOrReport(() => damaged.Length == 0 ? null : ReadAll(damaged), record.Length, $"seed {seed}, round {round}");
             }
         }
@@ -168,28 +169,6 @@ public sealed class DamagedRecordsTests
         using Cursor cursor = tree.OpenCursor();
         Assert.True(cursor.MoveFirst());
         return (cursor.Key.ToArray(), cursor.Value.ToArray());
-    }
-
-    /// <summary>The record with other bits, another length, or a count beyond all bounds in it.</summary>
-    private static byte[] Damaged(byte[] record, Random random)
-    {
-        byte[] damaged = [.. record];
-        switch (random.Next(4))
-        {
-            case 0:
-                return damaged[..random.Next(damaged.Length)];
-            case 1:
-                byte[] huge = [0xFF, 0xFF, 0xFF, 0xFF, (byte)random.Next(0x10)];
-                int place = random.Next(damaged.Length + 1);
-                return [.. damaged[..place], .. huge, .. damaged[place..]];
-            case 2:
-                damaged[random.Next(damaged.Length)] = (byte)random.Next(256);
-                return damaged;
-            default:
-                for (int i = random.Next(1, 5); i > 0; i--)
-                    damaged[random.Next(damaged.Length)] ^= (byte)(1 << random.Next(8));
-                return damaged;
-        }
     }
 
     private static void ReadOrReport(Func<object?> read, int bytes, string what)
