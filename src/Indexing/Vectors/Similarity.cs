@@ -6,6 +6,9 @@ namespace Treepie.Indexing.Vectors;
 /// <summary>Validates vectors and computes the similarity of two vectors: a greater value is nearer.</summary>
 internal static class Similarity
 {
+    /// <summary>Below this, sums of squares have lost digits to the smallest numbers that a float can hold.</summary>
+    private const float LeastExactSquares = 1e-30f;
+
     /// <param name="left">The first vector.</param>
     /// <param name="leftSquares">Sum of its squares, computed once for all comparisons.</param>
     /// <param name="right">The second vector.</param>
@@ -15,8 +18,10 @@ internal static class Similarity
         switch (metric)
         {
             case VectorMetric.Cosine:
-                double lengths = Math.Sqrt((double)leftSquares * VectorKernels.Dot(right, right));
-                return lengths > 0 ? (float)Math.Clamp(VectorKernels.Dot(left, right) / lengths, -1, 1) : 0;
+                float rightSquares = VectorKernels.Dot(right, right);
+                return Math.Min(leftSquares, rightSquares) < LeastExactSquares
+                    ? CosineOfShort(left, right)
+                    : (float)Math.Clamp(VectorKernels.Dot(left, right) / Math.Sqrt((double)leftSquares * rightSquares), -1, 1);
             case VectorMetric.Dot:
                 return VectorKernels.Dot(left, right);
             case VectorMetric.Hamming:
@@ -27,6 +32,21 @@ internal static class Similarity
             default:
                 return 1 / (1 + MathF.Sqrt(VectorKernels.SquaredDistance(left, right)));
         }
+    }
+
+    /// <summary>The cosine of vectors of which one is too short for sums in floats; 0 if it has no length at all.</summary>
+    private static float CosineOfShort(ReadOnlySpan<float> left, ReadOnlySpan<float> right)
+    {
+        double product = 0, leftSquares = 0, rightSquares = 0;
+        for (int i = 0; i < left.Length; i++)
+        {
+            product += (double)left[i] * right[i];
+            leftSquares += (double)left[i] * left[i];
+            rightSquares += (double)right[i] * right[i];
+        }
+
+        double lengths = Math.Sqrt(leftSquares) * Math.Sqrt(rightSquares);
+        return lengths > 0 ? (float)Math.Clamp(product / lengths, -1, 1) : 0;
     }
 
     /// <summary>Rejects an invalid vector.</summary>

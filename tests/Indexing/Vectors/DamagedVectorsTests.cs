@@ -8,7 +8,7 @@ using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests.Vectors;
 
-/// <summary>Every kind of search in a vector field of which a record is damaged, or missing, finds something or reports it.</summary>
+/// <summary>Every search in a vector field of which a record is damaged or missing finds something or reports it.</summary>
 public sealed class DamagedVectorsTests
 {
     private const int Dimensions = 20;
