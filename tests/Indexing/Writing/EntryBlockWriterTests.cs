@@ -50,7 +50,12 @@ public sealed class EntryBlockWriterTests
                 entries = new EntryBlockWriter(transaction.GetOrCreateTree(TreeNames.Entries));
                 for (int i = random.Next(400); i > 0; i--)
                 {
-                    nextId += 1 + (random.Next(50) == 0 ? random.Next(1_000_000) : 0);
+                    nextId += 1 + random.Next(100) switch
+                    {
+                        0 => random.Next(1_000_000),
+                        1 => uint.MaxValue - 3L + random.Next(6), // the widest step within a block, and beyond it
+                        _ => 0,
+                    };
                     var parts = new Parts(
                         Key(random, nextId), [.. "\a\b\t"u8[..random.Next(2, 4)]],
                         Bytes(random, random.Next(300) == 0 ? 40_000 : random.Next(100)));
