@@ -32,15 +32,24 @@ internal static class RingLayout
             unrolled.Add(vertex);
         }
 
-        if (isRing && unrolled.Count > 1 && unrolled[^1].Y == unrolled[0].Y && Math.Abs(unrolled[^1].X - unrolled[0].X) == 360)
-        {
-            double pole = unrolled.Average(vertex => vertex.Y) >= 0 ? 90 : -90;
-            unrolled.Add(new Vertex(unrolled[^1].X, pole));
-            unrolled.Add(new Vertex(unrolled[0].X, pole));
-            unrolled.Add(unrolled[0]);
-        }
-
+        if (isRing && unrolled.Count > 1 && IsTurn(unrolled[0], unrolled[^1]))
+            unrolled.AddRange(AroundPole([.. unrolled]));
         return [.. unrolled];
+    }
+
+    /// <summary>Returns a ring without the corners that <see cref="Unroll"/> adds when it is read.</summary>
+    public static Vertex[] WithoutPole(Vertex[] ring) =>
+        ring.Length > 4 && IsTurn(ring[0], ring[^4]) && AroundPole(ring[..^3]).AsSpan().SequenceEqual(ring.AsSpan(^3..))
+            ? ring[..^3]
+            : ring;
+
+    private static bool IsTurn(Vertex first, Vertex last) => last.Y == first.Y && Math.Abs(last.X - first.X) == 360;
+
+    /// <summary>The corners that close a chain of a whole turn around a pole.</summary>
+    private static Vertex[] AroundPole(Vertex[] chain)
+    {
+        double pole = chain.Average(static vertex => vertex.Y) >= 0 ? 90 : -90;
+        return [new Vertex(chain[^1].X, pole), new Vertex(chain[0].X, pole), chain[0]];
     }
 
     /// <summary>Returns a valid ring of a polygon.</summary>

@@ -16,13 +16,15 @@ internal static class WktWriter
         [
             .. shape.Points.Select(static point => $"POINT ({Place(point)})"),
             .. shape.Lines.Select(static line => $"LINESTRING {Chain(line)}"),
-            .. shape.Polygons.Select(static polygon => $"POLYGON ({string.Join(", ", polygon.Rings.Select(Chain))})"),
+            .. shape.Polygons.Select(static polygon => $"POLYGON ({string.Join(", ", polygon.Rings.Select(Ring))})"),
             .. shape.Circles.Select(
                 static circle =>
                     $"CIRCLE ({Place(new Vertex(circle.Centre.Longitude, circle.Centre.Latitude))} d={Number(circle.RadiusKm)})"),
         ];
         return parts is [{ } only] ? only : $"GEOMETRYCOLLECTION ({string.Join(", ", parts)})";
     }
+
+    private static string Ring(Vertex[] ring) => Chain(RingLayout.WithoutPole(ring));
 
     private static string Chain(Vertex[] chain)
     {
