@@ -1,8 +1,10 @@
 using System.Text;
+using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Tests.Model;
 using Treepie.Storage;
+using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Tests;
 
@@ -15,12 +17,22 @@ public sealed class IndexFixture : IDisposable
     private IndexBatch _batch;
     private long _etag;
 
-    public IndexFixture(IndexSchema schema)
+    /// <param name="schema">The fields.</param>
+    /// <param name="firstId">The id of the first entry.</param>
+    public IndexFixture(IndexSchema schema, long firstId = 0)
     {
         _schema = schema;
         Model = new NaiveIndex(schema);
         _writer = new IndexWriter(Environment, schema);
         _batch = _writer.BeginBatch();
+        Environment.Write(transaction =>
+        {
+            Tree index = transaction.GetOrCreateTree(TreeNames.Index);
+            IndexState state = IndexState.Read(index);
+            state.NextEntryId = firstId;
+            state.Write(index);
+            return true;
+        });
     }
 
     public NaiveIndex Model { get; }

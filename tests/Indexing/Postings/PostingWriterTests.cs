@@ -1,8 +1,7 @@
+using System.Text;
 using Treepie.Indexing.Postings;
-using Treepie.Indexing.Terms;
 using Treepie.Storage;
 using Treepie.Storage.Transactions;
-using Treepie.Storage.Trees;
 using Treepie.Tests.Support;
 
 namespace Treepie.Indexing.Tests.Postings;
@@ -10,6 +9,9 @@ namespace Treepie.Indexing.Tests.Postings;
 public sealed class PostingWriterTests
 {
     private static readonly byte[] _term = "w"u8.ToArray();
+
+    /// <summary>In their order; those with an m come to have many entries.</summary>
+    private static readonly string[] _terms = ["few", "fewer", "many", "more", "most"];
 
     [Fact]
     public void A_long_list_that_grows_commit_by_commit_has_all_that_was_added()
@@ -45,94 +47,156 @@ public sealed class PostingWriterTests
                 store.Environment.Write(
                     transaction =>
                     {
-                        using PostingWriter writer = Open(transaction, keepsPositions, memory);
+                        using PostingWriter writer = StoredDictionary.Open(
+                            transaction, keepsPositions, isNumbered: false, () => 1, memory);
                         writer.Apply(_term, added.Run, []);
                         writer.Finish();
                         return true;
                     },
                     TestContext.Current.CancellationToken);
                 if (commit % 4 == 0 || commit == 24)
-                    Check(store.Environment, all, keepsPositions, $"seed {seed}, round {round}, commit {commit}");
+                {
+                    using ReadTransaction read = store.Environment.BeginRead();
+                    var dictionary = new StoredDictionary(read, keepsPositions);
+                    Assert.Equal(PostingKind.Long, dictionary.KindOf(_term));
+                    dictionary.Check(_term, all, areImpactsExact: true, $"seed {seed}, round {round}, commit {commit}");
+                }
             }
 
             Assert.Empty(store.Environment.Check(TestContext.Current.CancellationToken).Problems);
         }
     }
 
-    private static void Check(
-        StorageEnvironment environment, List<(long Id, int[] Places)> expected, bool keepsPositions, string when)
+    /// <summary>
+    /// Terms of few and of many entries, which come near one another and farther apart than a segment can say; single ones, runs
+    /// and all of them go again.
+    /// </summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Lists_have_what_was_added_and_not_removed_however_far_apart(bool keepsPositions)
     {
-        using ReadTransaction read = environment.BeginRead();
-        // written by the first commit, as the others
-        Assert.True(new TermTree(read.FindTree("terms")!).TryGet(_term, out ReadOnlySpan<byte> value));
-        var payload = new TermPayload(value);
-        Assert.Equal((PostingKind.Long, (long)expected.Count), (payload.Kind, payload.EntryCount));
-        var positions = new PositionStore();
-        if (keepsPositions)
-            positions.Begin("test", read.FindTree("positions")!);
-        ushort[] offsets = new ushort[PostingWindow.Size];
-        int[] frequencies = new int[PostingWindow.Size];
-        int next = 0, segments = 0;
-        using Cursor cursor = read.FindTree("postings")!.OpenCursor();
-        for (bool more = cursor.MoveFirst(); more; more = cursor.MoveNext(), segments++)
+        int seed = Seed.Next();
+        var random = new Random(seed);
+        for (int round = 0; round < 8; round++)
         {
-            var segment = new PostingSegment(cursor.Value);
-            Assert.True(segment.Count == 1 || cursor.Value.Length <= PostingEdit.MaxSegmentBytes, when);
-            if (keepsPositions)
-                positions.Load(payload.ListId, segment);
-            for (int i = 0; i < segment.Count; i++)
+            using StorageEnvironment environment = MemoryEnvironment.Open();
+            var memory = new PostingMemory();
+            var model = new SortedDictionary<string, List<(long Id, int[] Places)>>(StringComparer.Ordinal);
+            long nextId = 0, nextList = 0, nextWord = 0;
+            for (int commit = 0; commit < 25; commit++)
             {
-                PostingWindow window = segment.PostingsAt(i);
-                ReadOnlySpan<byte> places = keepsPositions ? positions.WindowAt(i) : default;
-                window.CopyOffsets(offsets);
-                window.CopyFrequencies(frequencies);
-                for (int rank = 0; rank < window.Count; rank++, next++)
-                {
-                    Assert.True(next < expected.Count, when);
-                    (long id, int[] wanted) = expected[next];
-                    Assert.True(
-                        id == (segment.WindowAt(i) << PostingWindow.SizeBits) + offsets[rank]
-                            && wanted.Length == frequencies[rank],
-                        when);
-                    int place = 0;
-                    foreach (int one in keepsPositions ? wanted : [])
-                        Assert.True((place += Varint.Read(ref places)) == one, when);
-                }
+                string what = $"seed {seed}, round {round}, commit {commit}";
+                long first = nextId += Step(random);
+                environment.Write(
+                    transaction =>
+                    {
+                        using PostingWriter writer = StoredDictionary.Open(
+                            transaction, keepsPositions, isNumbered: true, () => nextList++, memory);
+                        foreach (string term in _terms)
+                        {
+                            List<(long Id, int[] Places)> list = model.TryGetValue(term, out var known) ? known : [];
+                            long[] removed = Removed(list, random);
+                            list.RemoveAll(one => removed.AsSpan().BinarySearch(one.Id) >= 0);
+                            var added = new PostingBuffer(keepsPositions);
+                            long id = first;
+                            int most = term[0] == 'm' ? 600 : 6;
+                            for (int count = random.Next(3) == 0 ? 0 : random.Next(1, most); count > 0; count--)
+                            {
+                                int[] places = [
+                                    .. Enumerable.Range(0, keepsPositions ? random.Next(1, 5) : 1)
+                                        .Select(place => (place * 300) + random.Next(300))];
+                                list.Add((id, places));
+                                added.Add(new Posting(id, places.Length), places);
+                                nextId = Math.Max(nextId, id + 1);
+                                id += random.Next(200) == 0 ? Step(random) : random.Next(1, 9);
+                            }
 
-                Assert.True(places.IsEmpty, when);
-                Assert.Equal(keepsPositions ? Weights.Most(frequencies.AsSpan(0, window.Count)) : 0, window.LargestImpact);
+                            long word = writer.Apply(Encoding.ASCII.GetBytes(term), added.Run, removed, nextWord++);
+                            Assert.True(word >= 0 == list.Count > 0, what);
+                            model[term] = list;
+                        }
+
+                        writer.Finish();
+                        return true;
+                    },
+                    TestContext.Current.CancellationToken);
+                using ReadTransaction read = environment.BeginRead();
+                var dictionary = new StoredDictionary(read, keepsPositions);
+                foreach ((string term, List<(long Id, int[] Places)> list) in model)
+                    dictionary.Check(Encoding.ASCII.GetBytes(term), list, areImpactsExact: false, what);
+                dictionary.CheckWords(model.Where(static one => one.Value.Count > 0).Select(static one => one.Key), what);
             }
-        }
 
-        Assert.Equal(expected.Count, next);
+            environment.Write(
+                transaction =>
+                {
+                    using PostingWriter writer = StoredDictionary.Open(
+                        transaction, keepsPositions, isNumbered: true, () => nextList++, memory);
+                    foreach ((string term, List<(long Id, int[] Places)> list) in model)
+                        if (list.Count > 0)
+                            writer.Apply(Encoding.ASCII.GetBytes(term), default, [.. list.Select(static one => one.Id)]);
+                    writer.Finish();
+                    return true;
+                },
+                TestContext.Current.CancellationToken);
+            using ReadTransaction last = environment.BeginRead();
+            Assert.Equal(["impacts 0", "positions 0", "postings 0", "terms 0", "words 0"], StoredDictionary.Sizes(last));
+        }
     }
 
-    private static PostingWriter Open(WriteTransaction transaction, bool keepsPositions, PostingMemory memory) => new(
-        "test",
-        transaction.GetOrCreateTree("terms"),
-        transaction.GetOrCreateTree("postings"),
-        keepsPositions ? transaction.GetOrCreateTree("positions") : null,
-        keepsPositions ? transaction.GetOrCreateTree("impacts") : null,
-        keepsPositions ? new Weights() : null,
-        null,
-        () => 1,
-        memory);
-
-    /// <summary>Who has a word more often weighs more.</summary>
-    private sealed class Weights : IImpacts
+    /// <summary>A removal of an entry that a list does not have means that the index is damaged.</summary>
+    [Theory]
+    [InlineData(3)]
+    [InlineData(2_000)]
+    public void An_entry_that_is_missing_when_it_is_removed_is_reported(int count)
     {
-        public static byte Most(ReadOnlySpan<int> frequencies)
+        using StorageEnvironment environment = MemoryEnvironment.Open();
+        var memory = new PostingMemory();
+        Apply(_term, count, []);
+        foreach (long missing in (long[])[1, (2L * count) + 1, 1L << 40])
         {
-            int most = 0;
-            foreach (int frequency in frequencies)
-                most = Math.Max(most, frequency);
-            return (byte)most;
+            CorruptionException error = Assert.Throws<CorruptionException>(() => Apply(_term, 0, [0, missing]));
+            Assert.Equal(
+                "The index dictionary 'test' misses 1 entries of the term 77 that its entries name. Reset the index to build it "
+                    + "again.",
+                error.Message);
         }
 
-        public byte Of(long entryId, int frequency) => (byte)frequency;
+        Assert.Throws<CorruptionException>(() => Apply("unknown"u8.ToArray(), 0, [0]));
+        Apply(_term, 0, [0, 2]);
 
-        public int LengthOf(long entryId) => 100;
+        void Apply(byte[] term, int added, long[] removed) => environment.Write(
+            transaction =>
+            {
+                using PostingWriter writer = StoredDictionary.Open(transaction, true, isNumbered: false, () => 1, memory);
+                var additions = new PostingBuffer(keepsPositions: true);
+                for (int i = 0; i < added; i++)
+                    additions.Add(new Posting(2L * i, 1), (ReadOnlySpan<int>)[i]);
+                writer.Apply(term, additions.Run, removed);
+                writer.Finish();
+                return true;
+            },
+            TestContext.Current.CancellationToken);
+    }
 
-        public double PartOf(int frequency, int length) => frequency;
+    private static long[] Removed(List<(long Id, int[] Places)> list, Random random)
+    {
+        int start = random.Next(list.Count + 1);
+        return random.Next(6) switch
+        {
+            0 => [.. list.Select(static one => one.Id)],
+            1 => [.. list.Skip(start).Take(random.Next(1_000)).Select(static one => one.Id)],
+            2 => [.. list.Where(_ => random.Next(10) == 0).Select(static one => one.Id)],
+            3 => [.. list.Skip(start).Take(1).Select(static one => one.Id)],
+            _ => [],
+        };
+    }
+
+    /// <summary>Within a window, to the next, and as far as a narrow and a wide segment reach, or a window farther.</summary>
+    private static long Step(Random random)
+    {
+        long windows = random.Next(5) switch { 0 => 0, 1 => 1, 2 => byte.MaxValue, 3 => ushort.MaxValue, _ => uint.MaxValue };
+        return ((windows + random.Next(3)) << PostingWindow.SizeBits) + random.Next(1, 60);
     }
 }
