@@ -148,7 +148,7 @@ internal static class SchemaRecord
         record.Add(utf8);
     }
 
-    /// <summary>Rejects a schema with a duplicate field or an unknown analysis.</summary>
+    /// <summary>Rejects a schema that cannot be stored or has an invalid field.</summary>
     public static void Check(IndexSchema schema)
     {
         var names = new HashSet<string>(StringComparer.Ordinal);
@@ -156,6 +156,9 @@ internal static class SchemaRecord
         {
             if (!names.Add(field.Name))
                 throw new IndexSchemaException($"The schema has the field '{field.Name}' twice.");
+            if (Encoding.UTF8.GetString(Encoding.UTF8.GetBytes(field.Name)) != field.Name)
+                throw new IndexSchemaException(
+                    $"The name of the field '{field.Name}' contains half of a surrogate pair, which cannot be stored.");
             if (!Enum.IsDefined(field.Analysis))
                 throw new IndexSchemaException($"The field '{field.Name}' has the unknown analysis {(int)field.Analysis}.");
             if (field.Vector is { } vector)

@@ -44,6 +44,7 @@ public sealed class SchemaTests
     public void Fields_that_cannot_be_are_refused_by_name()
     {
         Refused("twice", new IndexField("a"), new IndexField("a"));
+        Refused("half of a surrogate pair", new IndexField("a\uD83D"));
         Refused("unknown analysis 99", new IndexField("a", (FieldAnalysis)99));
         Refused("has the boost NaN", new IndexField("a") { Boost = float.NaN });
         Refused("has the boost -1", new IndexField("a") { Boost = -1 });
