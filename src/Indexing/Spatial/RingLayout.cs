@@ -37,13 +37,18 @@ internal static class RingLayout
         return [.. unrolled];
     }
 
-    /// <summary>Returns a ring without the corners that <see cref="Unroll"/> adds when it is read.</summary>
+    /// <summary>
+    /// Returns a ring without the corners that <see cref="Unroll"/> adds when it is read, closed where it began and not a turn
+    /// later.
+    /// </summary>
     public static Vertex[] WithoutPole(Vertex[] ring) =>
-        ring.Length > 4 && IsTurn(ring[0], ring[^4]) && AroundPole(ring[..^3]).AsSpan().SequenceEqual(ring.AsSpan(^3..))
-            ? ring[..^3]
+        ring.Length >= 7 && IsTurn(ring[0], ring[^4]) && AroundPole(ring[..^3]).AsSpan().SequenceEqual(ring.AsSpan(^3..))
+            ? [.. ring[..^4], ring[0]]
             : ring;
 
-    private static bool IsTurn(Vertex first, Vertex last) => last.Y == first.Y && Math.Abs(last.X - first.X) == 360;
+    /// <summary>Whether a ring has gone once around the earth; sums of longitudes are rounded.</summary>
+    private static bool IsTurn(Vertex first, Vertex last) =>
+        last.Y == first.Y && Math.Abs(Math.Abs(last.X - first.X) - 360) < Segments.Touch;
 
     /// <summary>The corners that close a chain of a whole turn around a pole.</summary>
     private static Vertex[] AroundPole(Vertex[] chain)

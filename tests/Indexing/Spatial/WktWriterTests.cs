@@ -13,6 +13,8 @@ public sealed class WktWriterTests
     [InlineData("POLYGON ((0 60, 90 60, 180 60, -90 60, 0 60))")]
     [InlineData("POLYGON ((-170 -60, -50 -70, 70 -60, -170 -60))")]
     [InlineData("POLYGON ((-180 60, 180 60, 180 -90, -180 -90, -180 60))")]
+    [InlineData("POLYGON ((-180 60, 180 60, 180 90, -180 90, -180 60))")]
+    [InlineData("POLYGON ((-180 60, 0 60, 180 60, 180 90, -180 90, -180 60))")]
     [InlineData("CIRCLE (1 2 d=0.00001)")]
     [InlineData("POINT (12.345678901234567 -0.1234567890123456)")]
     [InlineData("GEOMETRYCOLLECTION (POINT (1 2), POINT (3 4), LINESTRING (0 0, 1 1), CIRCLE (5 6 d=7))")]
