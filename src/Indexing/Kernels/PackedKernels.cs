@@ -89,6 +89,9 @@ internal static class PackedKernels
     public static ulong BetweenScalar(ReadOnlySpan<byte> numbers, int bits, uint from, uint span)
     {
         Debug.Assert(bits is >= 0 and <= MaxBits, "a number lies within four bytes");
+        if (bits == 0)
+            return 0 - from <= span ? ulong.MaxValue : 0; // three bytes follow, and a read takes four
+
         ulong found = 0;
         uint mask = (1u << bits) - 1;
         for (int i = 0; i < Count; i++)

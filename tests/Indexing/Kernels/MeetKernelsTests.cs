@@ -1,4 +1,5 @@
 using System.Runtime.InteropServices;
+using System.Runtime.Intrinsics.X86;
 using Treepie.Indexing.Kernels;
 using Treepie.Tests.Support;
 
@@ -15,7 +16,7 @@ public sealed class MeetKernelsTests
     {
         var random = new Random(Seed.Next());
         long common = 0, passed = 0;
-        for (int round = 0; round < 2_000; round++)
+        for (int round = 0; round < 400; round++)
         {
             int most = new[] { 4, 10, 20, 140 }[random.Next(4)],
                 range = new[] { 30, 300, 4_096 }[random.Next(3)],
@@ -45,7 +46,10 @@ public sealed class MeetKernelsTests
             }
         }
 
-        Assert.True(common > 1_000 && passed > 1_000, $"{common} windows have something in common, {passed} were passed.");
+        // Only the vector form passes windows.
+        Assert.True(
+            common > 1_000 && (Avx2.IsSupported ? passed > 1_000 : passed == 0),
+            $"{common} windows have something in common, {passed} were passed.");
     }
 
     private delegate bool Step(in WindowRun one, ref int oneAt, in WindowRun other, ref int otherAt, int apart);
