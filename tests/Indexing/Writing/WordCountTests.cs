@@ -1,4 +1,3 @@
-using System.Globalization;
 using System.Text;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Queries;
@@ -26,7 +25,7 @@ public sealed class WordCountTests
         var writer = new IndexWriter(environment, _schema);
         IndexBatch batch = writer.BeginBatch();
         string[] words = [
-            .. Enumerable.Range(0, count - 1).Select(i => isOneWord ? "w" : string.Create(CultureInfo.InvariantCulture, $"w{i}")),
+            .. Enumerable.Range(0, count - 1).Select(i => isOneWord ? "w" : $"w{i}"),
             "last"];
         batch.BeginEntry("long"u8);
         batch.AddText(0, Encoding.ASCII.GetBytes(string.Join(' ', words)));
