@@ -41,6 +41,9 @@ public sealed class TermAutomatonTests
     [InlineData(@"^\P{L}", "Ärger", false)]
     [InlineData(@"^[^\p{L}]$", "7", true)]
     [InlineData(@"^\u00e4\x72", "ärger", true)]
+    [InlineData(@"^\t\n\r\f\v\e$", "\t\n\r\f\v\u001B", true)]
+    [InlineData(@"^\D\S\W$", "aa-", true)]
+    [InlineData(@"^\D$", "7", false)]
     [InlineData(@"^.$", "😀", true)] // one character, though two of UTF-16
     [InlineData(@"^[😀-😂]$", "😁", true)]
     [InlineData(@"a{2,3}?$", "baaa", true)]

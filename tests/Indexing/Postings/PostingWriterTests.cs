@@ -166,13 +166,23 @@ public sealed class PostingWriterTests
         Assert.Throws<CorruptionException>(() => Apply("unknown"u8.ToArray(), 0, [0]));
         Apply(_term, 0, [0, 2]);
 
-        void Apply(byte[] term, int added, long[] removed) => environment.Write(
+        // Before the first entry of a list, and in a list that has lost all of its segments.
+        byte[] later = "x"u8.ToArray();
+        Apply(later, count, [], firstId: 9L << PostingWindow.SizeBits);
+        Assert.Throws<CorruptionException>(() => Apply(later, 0, [5]));
+        environment.Write(
+            static transaction => transaction.DropTree("postings"), TestContext.Current.CancellationToken);
+        if (count > FlatPostings.MaxEntries)
+            Assert.Throws<CorruptionException>(() => Apply(later, 0, [9L << PostingWindow.SizeBits]));
+
+        void Apply(byte[] term, int added, long[] removed, long firstId = 0) => environment.Write(
             transaction =>
             {
-                using PostingWriter writer = StoredDictionary.Open(transaction, true, isNumbered: false, () => 1, memory);
+                using PostingWriter writer = StoredDictionary.Open(
+                    transaction, true, isNumbered: false, () => term[0], memory);
                 var additions = new PostingBuffer(keepsPositions: true);
                 for (int i = 0; i < added; i++)
-                    additions.Add(new Posting(2L * i, 1), (ReadOnlySpan<int>)[i]);
+                    additions.Add(new Posting(firstId + (2L * i), 1), (ReadOnlySpan<int>)[i]);
                 writer.Apply(term, additions.Run, removed);
                 writer.Finish();
                 return true;

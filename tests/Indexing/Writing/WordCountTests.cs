@@ -58,6 +58,7 @@ public sealed class WordCountTests
         batch.Delete("short"u8);
         writer.Commit(batch, 2, TestContext.Current.CancellationToken);
         using ReadTransaction read = environment.BeginRead();
+        Assert.Equal(0, FieldStatistics.Read(read.FindTree(TreeNames.Index), 0).TotalTerms);
         Assert.Equal(["index"], read.TreeNames.Where(name => read.FindTree(name) is { Count: > 0 }));
     }
 }
