@@ -28,14 +28,18 @@ internal sealed class AndOperator : Operator
     /// <param name="context">The query.</param>
     /// <param name="clauses">At least two clauses, in the order in which their scores are added up.</param>
     public AndOperator(QueryContext context, Operator[] clauses)
-        : base(context)
+        : this(context, clauses, PutBehind(InOrder(clauses)))
     {
+    }
+
+    private AndOperator(QueryContext context, Operator[] clauses, Operator[] byCost)
+        : base(
+            context, Estimated(context.View.State.EntryCount, byCost),
+            new(byCost.Sum(clause => clause.Cost.Window), byCost[0].Cost.Probe + (byCost[1].Cost.Probe / 2)))
+    {
+        Debug.Assert(byCost.Length >= 2, "a conjunction has two clauses");
         _clauses = clauses;
-        _byCost = InOrder(clauses);
-        Debug.Assert(_byCost.Length >= 2, "a conjunction has two clauses");
-        Expected = Estimated(context.View.State.EntryCount, _byCost);
-        PutBehind(_byCost);
-        Cost = new OperatorCost(_byCost.Sum(clause => clause.Cost.Window), _byCost[0].Cost.Probe + (_byCost[1].Cost.Probe / 2));
+        _byCost = byCost;
         ProbeHint hint = context.Hints.Probe;
         _mostProbes = new int[_byCost.Length];
         for (int i = 0; i < _mostProbes.Length; i++)
@@ -61,14 +65,6 @@ internal sealed class AndOperator : Operator
     /// <summary>The clauses in the order in which their scores are added up.</summary>
     public Operator[] Clauses => _clauses;
 
-    public override MatchEstimate Expected { get; }
-
-    /// <summary>
-    /// Computed once in the constructor: each clause's cost is read more than once, so recomputing would double the work
-    /// with every level of nesting.
-    /// </summary>
-    public override OperatorCost Cost { get; }
-
     public override PlanNode Describe()
     {
         var node = new PlanNode("and");
@@ -81,11 +77,11 @@ internal sealed class AndOperator : Operator
     /// Four times the product of the clauses' selectivities is likely, since terms that are queried together tend to occur
     /// together; at most the smallest estimate of a clause.
     /// </summary>
-    private static MatchEstimate Estimated(long entryCount, Operator[] rarestFirst)
+    private static MatchEstimate Estimated(long entryCount, Operator[] clauses)
     {
-        long most = rarestFirst[0].Estimate;
+        long most = clauses.Min(clause => clause.Estimate);
         double likely = 4, least = most, entries = Math.Max(1, entryCount);
-        foreach (Operator clause in rarestFirst)
+        foreach (Operator clause in clauses)
         {
             double one = clause.Expected.Likely;
             least = Math.Min(least, one);
@@ -116,7 +112,7 @@ internal sealed class AndOperator : Operator
     /// <summary>
     /// Moves ranges compared with a column, which examine each survivor, behind clauses whose windows cost less.
     /// </summary>
-    private static void PutBehind(Operator[] ordered)
+    private static Operator[] PutBehind(Operator[] ordered)
     {
         for (int i = ordered.Length - 2; i >= 0; i--)
         {
@@ -127,6 +123,8 @@ internal sealed class AndOperator : Operator
                  place++)
                 (ordered[place], ordered[place + 1]) = (ordered[place + 1], ordered[place]);
         }
+
+        return ordered;
     }
 
     public override long Next(long from) => _isLed ? _byCost[0].Next(from) : NextOfAll<Operator>(_byCost, from);

@@ -22,7 +22,11 @@ namespace Treepie.Indexing.Matching;
 /// <param name="count">Number of entries in the range.</param>
 internal sealed class ColumnRangeOperator(
     QueryContext context, Operator all, SortColumn column, byte[]? low, byte[]? high, long count)
-    : Operator(context)
+    : Operator(
+        context, MatchEstimate.Exactly(count),
+        column.HasNumbers
+            ? new(CostModel.NumberWindow, CostModel.NumberProbe)
+            : new(CostModel.ColumnWindow, CostModel.ColumnProbe))
 {
     private const int ChunksPerWindow = PostingWindow.Size / SortChunk.Entries;
 
@@ -36,15 +40,8 @@ internal sealed class ColumnRangeOperator(
     private readonly long _lowWhole = low is null ? -SortChunk.MaxPacked : LeastNotBelow(low);
     private readonly long _highWhole = high is null ? SortChunk.MaxPacked : GreatestNotAbove(high);
 
-    public override MatchEstimate Expected => MatchEstimate.Exactly(count);
-
     /// <summary>Field and bounds, shown in the plan.</summary>
     public (string? Field, string? Label) Name { get; set; }
-
-    public override OperatorCost Cost =>
-        column.HasNumbers
-            ? new(CostModel.NumberWindow, CostModel.NumberProbe)
-            : new(CostModel.ColumnWindow, CostModel.ColumnProbe);
 
     public override PlanNode Describe() =>
         new("range, compared with sort values", Name.Field, Name.Label) { Estimate = Estimate, IsExact = true };

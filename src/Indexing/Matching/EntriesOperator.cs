@@ -6,11 +6,10 @@ namespace Treepie.Indexing.Matching;
 /// <summary>Matches given entries. Scores nothing.</summary>
 /// <param name="context">The query.</param>
 /// <param name="ids">Ids of the entries, ascending.</param>
-internal sealed class EntriesOperator(QueryContext context, long[] ids) : Operator(context)
+internal sealed class EntriesOperator(QueryContext context, long[] ids)
+    : Operator(context, MatchEstimate.Exactly(ids.Length), CostModel.Unknown)
 {
     private readonly ushort[] _offsets = new ushort[PostingWindow.Size];
-
-    public override MatchEstimate Expected => MatchEstimate.Exactly(ids.Length);
 
     public override long Next(long from)
     {

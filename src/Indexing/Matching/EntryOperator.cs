@@ -3,10 +3,9 @@ using Treepie.Indexing.Postings;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>Matches one entry.</summary>
-internal sealed class EntryOperator(QueryContext context, long id) : Operator(context)
+internal sealed class EntryOperator(QueryContext context, long id)
+    : Operator(context, MatchEstimate.Exactly(1), CostModel.Unknown)
 {
-    public override MatchEstimate Expected => MatchEstimate.Exactly(1);
-
     public override long Next(long from) => from <= id >> PostingWindow.SizeBits ? id >> PostingWindow.SizeBits : End;
 
     public override void Fill(long window, WindowSet set)

@@ -23,7 +23,7 @@ internal sealed class NearestOperator : Operator
     /// <param name="operation">The kind of search, for the plan.</param>
     public NearestOperator(
         QueryContext context, List<NearEntry> found, string? field, string way, string operation = "nearest vectors")
-        : base(context)
+        : base(context, MatchEstimate.Exactly(found.Count), new(CostModel.ShortWindow, CostModel.ShortProbe))
     {
         _operation = operation;
         _field = field;
@@ -32,10 +32,6 @@ internal sealed class NearestOperator : Operator
         _ids = [.. found.Select(entry => entry.Id)];
         _similarities = [.. found.Select(entry => entry.Similarity)];
     }
-
-    public override MatchEstimate Expected => MatchEstimate.Exactly(_ids.Length);
-
-    public override OperatorCost Cost => new(CostModel.ShortWindow, CostModel.ShortProbe);
 
     /// <summary>Plan nodes of the searches the result was made from.</summary>
     public IReadOnlyList<PlanNode> Sources { get; init; } = [];

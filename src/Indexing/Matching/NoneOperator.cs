@@ -3,10 +3,9 @@ using Treepie.Indexing.Plans;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>Matches nothing.</summary>
-internal sealed class NoneOperator(QueryContext context) : Operator(context)
+internal sealed class NoneOperator(QueryContext context)
+    : Operator(context, MatchEstimate.Exactly(0), CostModel.Unknown)
 {
-    public override MatchEstimate Expected => MatchEstimate.Exactly(0);
-
     public override PlanNode Describe() => new("nothing") { Estimate = 0, IsExact = true };
 
     public override long Next(long from) => End;

@@ -3,13 +3,12 @@ using Treepie.Indexing.Plans;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>Matches every entry that the clause does not match. Scores nothing.</summary>
-internal sealed class NotOperator(QueryContext context, Operator all, Operator clause) : Operator(context)
+internal sealed class NotOperator(QueryContext context, Operator all, Operator clause)
+    : Operator(
+        context,
+        clause.IsExact ? MatchEstimate.Exactly(all.Estimate - clause.Estimate) : MatchEstimate.AtMost(all.Estimate),
+        new(CostModel.ListWindow + clause.Cost.Window, clause.Cost.Probe))
 {
-    public override MatchEstimate Expected =>
-        clause.IsExact ? MatchEstimate.Exactly(all.Estimate - clause.Estimate) : MatchEstimate.AtMost(all.Estimate);
-
-    public override OperatorCost Cost { get; } = new(CostModel.ListWindow + clause.Cost.Window, clause.Cost.Probe);
-
     public override PlanNode Describe() => new PlanNode("not").Over(clause.Describe());
 
     public override long Next(long from) => all.Next(from);

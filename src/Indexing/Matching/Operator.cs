@@ -13,7 +13,7 @@ namespace Treepie.Indexing.Matching;
 /// Windows may be requested in any order; ascending order is cheap. The caller owns the loop: <c>for (w = Next(0); w != End;
 /// w = Next(w + 1)) Fill(w, set)</c>.
 /// </remarks>
-internal abstract class Operator(QueryContext context)
+internal abstract class Operator(QueryContext context, MatchEstimate expected, OperatorCost cost)
 {
     /// <summary>The bound of a window without matches.</summary>
     public const float NoMatch = -1;
@@ -23,8 +23,8 @@ internal abstract class Operator(QueryContext context)
 
     protected QueryContext Context { get; } = context;
 
-    /// <summary>How many entries match.</summary>
-    public abstract MatchEstimate Expected { get; }
+    /// <summary>How many entries match, as far as it is known before the query runs.</summary>
+    public MatchEstimate Expected { get; protected set; } = expected;
 
     /// <summary>Upper bound on the number of matching entries; exact if <see cref="IsExact"/>.</summary>
     public long Estimate => Expected.Most;
@@ -33,7 +33,7 @@ internal abstract class Operator(QueryContext context)
     public bool IsExact => Expected.IsExact;
 
     /// <summary>Cost of a window and of a single entry, for choosing between the two.</summary>
-    public virtual OperatorCost Cost => CostModel.Unknown;
+    public OperatorCost Cost { get; } = cost;
 
     /// <summary>The decision made when the operator was created, for the plan.</summary>
     public PlanDecision? Decision { get; set; }

@@ -9,7 +9,11 @@ using Treepie.Indexing.Ranking;
 namespace Treepie.Indexing.Matching;
 
 /// <summary>Disjunction: matches the entries that at least one clause matches.</summary>
-internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Operator(context)
+internal sealed class OrOperator(QueryContext context, Operator[] clauses)
+    : Operator(
+        context,
+        MatchEstimate.AtMost(Math.Min(context.View.State.EntryCount, clauses.Sum(clause => clause.Estimate))),
+        new(clauses.Sum(clause => clause.Cost.Window), clauses.Sum(clause => clause.Cost.Probe)))
 {
     /// <summary>With more clauses than this, examining each costs more than the entries it excludes.</summary>
     private const int MostNarrowed = 16;
@@ -27,12 +31,6 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
 
     /// <summary>The clauses in the order in which their scores are added up.</summary>
     public Operator[] Clauses => clauses;
-
-    public override MatchEstimate Expected { get; } =
-        MatchEstimate.AtMost(Math.Min(context.View.State.EntryCount, Sum(clauses)));
-
-    public override OperatorCost Cost { get; } = new(
-        clauses.Sum(clause => clause.Cost.Window), clauses.Sum(clause => clause.Cost.Probe));
 
     public override PlanNode Describe()
     {
@@ -243,13 +241,5 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses) : Ope
 
         if (set is not null)
             Context.Return(set);
-    }
-
-    private static long Sum(Operator[] clauses)
-    {
-        long sum = 0;
-        foreach (Operator clause in clauses)
-            sum += clause.Estimate;
-        return sum;
     }
 }

@@ -1,14 +1,11 @@
 namespace Treepie.Indexing.Matching;
 
 /// <summary>Base of operators that match the same entries as their clause and change its scores.</summary>
-internal abstract class SameMatchesOperator(QueryContext context, Operator clause) : Operator(context)
+internal abstract class SameMatchesOperator(QueryContext context, Operator clause)
+    : Operator(context, clause.Expected, clause.Cost)
 {
     /// <summary>The clause that decides the matches.</summary>
     public Operator Clause { get; } = clause;
-
-    public override MatchEstimate Expected => Clause.Expected;
-
-    public override OperatorCost Cost => Clause.Cost;
 
     public override long Next(long from) => Clause.Next(from);
 

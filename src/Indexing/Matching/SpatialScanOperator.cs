@@ -18,19 +18,16 @@ namespace Treepie.Indexing.Matching;
 /// <param name="query">The shape and the relation to it.</param>
 /// <param name="estimate">Upper bound on the number of matches.</param>
 internal sealed class SpatialScanOperator(
-    QueryContext context, Operator all, PlaceReader places, SpatialQuery query, long estimate) : Operator(context)
+    QueryContext context, Operator all, PlaceReader places, SpatialQuery query, long estimate)
+    : Operator(context, MatchEstimate.AtMost(estimate), new(CostModel.ColumnWindow, CostModel.ColumnProbe))
 {
     private const int ChunksPerWindow = PostingWindow.Size / PointChunk.Entries;
 
     private readonly PlaceTest _test = new(query, context);
     private readonly ulong[] _words = new ulong[BitmapKernels.Words];
 
-    public override MatchEstimate Expected => MatchEstimate.AtMost(estimate);
-
-    public override OperatorCost Cost => new(CostModel.ColumnWindow, CostModel.ColumnProbe);
-
     public override PlanNode Describe() =>
-        new("places compared with a shape", query.Field, query.Relation.ToString().ToLowerInvariant()) { Estimate = estimate };
+        new("places compared with a shape", query.Field, query.Relation.ToString().ToLowerInvariant()) { Estimate = Estimate };
 
     public override long Next(long from) => all.Next(from);
 

@@ -13,7 +13,7 @@ internal sealed class TracedOperator : Operator
     private readonly PlanNode _node;
 
     public TracedOperator(QueryContext context, Operator inner, PlanTracer tracer)
-        : base(context)
+        : base(context, inner.Expected, inner.Cost)
     {
         _inner = inner;
         _tracer = tracer;
@@ -27,10 +27,6 @@ internal sealed class TracedOperator : Operator
 
     /// <summary>The traced operator.</summary>
     public Operator Inner => _inner;
-
-    public override MatchEstimate Expected => _inner.Expected;
-
-    public override OperatorCost Cost => _inner.Cost;
 
     public override PlanNode Describe() => _node;
 

@@ -9,7 +9,7 @@ namespace Treepie.Indexing.Matching.Lists;
 internal sealed class LongListOperator(
     QueryContext context, Tree postings, long listId, long count, TermScorer? scorer, PositionPlaces? positions = null,
     Tree? largest = null)
-    : TermOperator(context)
+    : TermOperator(context, count, new(CostModel.ListWindow, CostModel.ListProbe))
 {
     /// <summary>With at least this many entries per window, a segment holds only a few windows.</summary>
     private const int DenseEntries = PostingWindow.MinBitsCount / 2;
@@ -21,10 +21,6 @@ internal sealed class LongListOperator(
 
     /// <summary>The list, opened on first use. No page of it is read if only its metadata is needed.</summary>
     private PostingCursor List => _opened ??= Open();
-
-    public override MatchEstimate Expected => MatchEstimate.Exactly(count);
-
-    public override OperatorCost Cost => new(CostModel.ListWindow, CostModel.ListProbe);
 
     public override TermScorer? Scorer => scorer;
 
@@ -166,10 +162,10 @@ internal sealed class LongListOperator(
         if (_isAnnounced)
             return;
         _isAnnounced = true;
-        Context.View.Announce(postings, listId, count);
+        Context.View.Announce(postings, listId, Estimate);
     }
 
-    public override void AnnounceLengths() => scorer?.Factors.Announce(count);
+    public override void AnnounceLengths() => scorer?.Factors.Announce(Estimate);
 
     private bool TryGet(long window, out PostingWindow found) =>
         (_ahead is not null && _ahead.TryGet(window, out found)) || List.TryGet(window, out found);
@@ -183,7 +179,7 @@ internal sealed class LongListOperator(
         WindowsAhead room = Context.Rent<WindowsAhead>();
         room.Open(
             List, listId, positions ?? throw new InvalidOperationException("The term was opened without positions."),
-            Context.Rent<PositionBatch>(), isDense: count >= DenseEntries * Context.View.WindowCount);
+            Context.Rent<PositionBatch>(), isDense: Estimate >= DenseEntries * Context.View.WindowCount);
         Context.Own(room);
         return room;
     }

@@ -23,7 +23,7 @@ internal sealed class ShortListOperator : TermOperator
     private int _position;
 
     public ShortListOperator(QueryContext context, TermPayload payload, TermScorer? scorer, bool withPositions = false)
-        : base(context)
+        : base(context, payload.EntryCount, new(CostModel.ShortWindow, CostModel.ShortProbe))
     {
         _room = context.RentPostings((int)payload.EntryCount); // at most FlatPostings.MaxEntries
         FlatPostings flat = payload.Flat;
@@ -43,10 +43,6 @@ internal sealed class ShortListOperator : TermOperator
     }
 
     private ReadOnlySpan<Posting> Postings => _room.AsSpan(0, _count);
-
-    public override MatchEstimate Expected => MatchEstimate.Exactly(_count);
-
-    public override OperatorCost Cost => new(CostModel.ShortWindow, CostModel.ShortProbe);
 
     public override TermScorer? Scorer => _scorer;
 

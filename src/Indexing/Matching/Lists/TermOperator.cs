@@ -6,7 +6,8 @@ using Treepie.Indexing.Ranking;
 namespace Treepie.Indexing.Matching.Lists;
 
 /// <summary>The entries of one term, with the positions of the term in them.</summary>
-internal abstract class TermOperator(QueryContext context) : Operator(context)
+internal abstract class TermOperator(QueryContext context, long count, OperatorCost cost)
+    : Operator(context, MatchEstimate.Exactly(count), cost)
 {
     /// <summary>The field, for the plan; null for lists that belong to no field.</summary>
     public string? Field { get; init; }

@@ -35,12 +35,10 @@ internal sealed class UnionOperator : Operator
     private long _addedApart;
     private int _position;
     private int _terms;
-    private long _count;
 
     public UnionOperator(QueryContext context)
-        : base(context) => _longLists = new LongListUnion(context);
-
-    public override MatchEstimate Expected => MatchEstimate.Exactly(_count);
+        : base(context, MatchEstimate.Exactly(0), new(CostModel.UnionWindow, CostModel.UnionProbe)) =>
+        _longLists = new LongListUnion(context);
 
     private Span<ulong> Flat => _flat.AsSpan(0, (int)Context.View.WindowCount * BitmapKernels.Words);
 
@@ -91,30 +89,31 @@ internal sealed class UnionOperator : Operator
     /// <summary>Ends gathering. Must be called before the operator is evaluated.</summary>
     public void Seal()
     {
-        Debug.Assert(_count == 0 && _windows.Count == 0, "gathering ends once");
+        Debug.Assert(Estimate == 0 && _windows.Count == 0, "gathering ends once");
         if (_flat is null)
         {
             _windows.AddRange(_sets.Keys.Order());
-            _count = _sets.Values.Sum(set => (long)set.Count);
+            Expected = MatchEstimate.Exactly(_sets.Values.Sum(set => (long)set.Count));
             return;
         }
 
         _longLists.CopyTo(Flat);
+        long count = 0;
         _counts = new ushort[Context.View.WindowCount];
         for (int window = 0; window < _counts.Length; window++)
         {
             int members = BitmapKernels.Count(Words(window));
             _counts[window] = (ushort)members;
-            _count += members;
+            count += members;
             if (members > 0)
                 _windows.Add(window);
         }
+
+        Expected = MatchEstimate.Exactly(count);
     }
 
     /// <summary>What was gathered, for the plan: operation, field and label.</summary>
     public (string Operation, string? Field, string? Label) Name { get; set; } = ("union", null, null);
-
-    public override OperatorCost Cost => new(CostModel.UnionWindow, CostModel.UnionProbe);
 
     public override PlanNode Describe() => new(
         Name.Operation, Name.Field,
@@ -123,7 +122,7 @@ internal sealed class UnionOperator : Operator
             $"{(Name.Label is null ? "" : Name.Label + ", ")}"
                 + $"{(_terms == 0 ? "" : $"{_terms:N0} {(_terms == 1 ? "term" : "terms")} ")}gathered"))
     {
-        Estimate = _count,
+        Estimate = Estimate,
         IsExact = true,
     };
 

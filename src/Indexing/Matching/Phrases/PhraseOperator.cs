@@ -40,7 +40,7 @@ internal sealed class PhraseOperator : Operator
     public PhraseOperator(
         QueryContext context, TermOperator[] terms, TermOperator[] byCost, PhraseMatcher matcher, LengthFactors? factors,
         double idf, bool isExact)
-        : base(context)
+        : base(context, Estimated(context.View.State.EntryCount, byCost), CostModel.Unknown)
     {
         _terms = terms;
         _matcher = matcher;
@@ -50,13 +50,10 @@ internal sealed class PhraseOperator : Operator
         _byCost = byCost;
         Debug.Assert(_byCost.Length > 0 && _byCost.Length == terms.Length, "a phrase has words");
         _words = matcher.Slop == 0 ? new PhraseWords(context, _byCost) : null;
-        Expected = Estimated(context.View.State.EntryCount, byCost);
     }
 
     /// <summary>Reads positions. Created on first use, since for many phrases no entry has all words.</summary>
     private PhraseFinder Finder => _opened ??= new PhraseFinder(Context, _byCost, _matcher);
-
-    public override MatchEstimate Expected { get; }
 
     /// <summary>
     /// An eighth of the expected number of entries with all words if these were independent is likely. Underestimates on
