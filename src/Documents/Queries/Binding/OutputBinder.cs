@@ -34,8 +34,7 @@ internal sealed class OutputBinder(
     /// <summary>Returns the projection of the results, or null if they stay whole documents.</summary>
     public Projection? BindSelect()
     {
-        if (query.Select is not { Items.Count: > 0 } select
-            || select.Items.Any(item => FacetBinder.IsFacet(item.Value) || SuggestionBinder.IsSuggestion(item.Value)))
+        if (query.Select is not { Items.Count: > 0 } select || ExaminedConditions.ReturnsCounts(query))
             return null;
 
         var projected = new List<ProjectedField>();
