@@ -121,22 +121,8 @@ internal sealed class MapEngine : IDisposable
         _sandbox.Engine.Invoke(_texts);
     }
 
-    private void Limited(Action run)
-    {
-        _sandbox.Begin(CancellationToken.None);
-        try
-        {
-            run();
-        }
-        catch (OutOfMemoryException error) when (_sandbox.IsOverMemory)
-        {
-            throw new MemoryLimitExceededException(error.Message);
-        }
-        finally
-        {
-            _sandbox.End();
-        }
-    }
+    /// <summary>Runs in the limits of the sandbox alone: indexing stops between two documents.</summary>
+    private void Limited(Action run) => _sandbox.Run(run, CancellationToken.None);
 
     private void AddResults(JsValue results, MapOutput output, bool namesFields) =>
         Add(namesFields ? _sandbox.Engine.Invoke(_withFields, results) : results, output);

@@ -2,7 +2,6 @@ using System.Buffers;
 using System.Text.Json;
 using Jint;
 using Jint.Native;
-using Jint.Runtime;
 using Treepie.Computations;
 
 namespace Treepie.Computing.JavaScript;
@@ -28,13 +27,22 @@ internal sealed class ScriptEngine : IDisposable
     public void Dispose() => _sandbox.Dispose();
 
     public void Call(
-        string function, in ScriptCall call, IScriptHost host, IBufferWriter<byte> output, CancellationToken cancellationToken)
+        string function, ScriptCall call, IScriptHost host, IBufferWriter<byte> output, CancellationToken cancellationToken)
     {
         using JsonDocument? document = call.This.IsEmpty ? null : JsonDocument.Parse(call.This, ScriptJson.Reading);
         Engine engine = _sandbox.Engine;
         _functions.Begin(host);
-        _sandbox.Begin(cancellationToken);
         try
+        {
+            _sandbox.Run(Run, cancellationToken);
+        }
+        finally
+        {
+            _functions.End();
+            _texts.Clear();
+        }
+
+        void Run()
         {
             JsValue subject = document is null ? JsValue.Undefined : ScriptJson.Read(engine, document.RootElement, _texts);
             if (document is not null)
@@ -46,16 +54,6 @@ internal sealed class ScriptEngine : IDisposable
             ScriptJson.Write(
                 call.ReturnsThis ? subject : result, call.ReturnsThis && document is not null ? document.RootElement : default,
                 output, _sandbox.BudgetOfWrite(MaxResultBytes), _texts);
-        }
-        catch (OutOfMemoryException error) when (_sandbox.IsOverMemory)
-        {
-            throw new MemoryLimitExceededException(error.Message);
-        }
-        finally
-        {
-            _sandbox.End();
-            _functions.End();
-            _texts.Clear();
         }
     }
 }

@@ -27,7 +27,6 @@ internal sealed class ScriptSandbox : IDisposable
 
     private readonly OperationDeadlineConstraint _deadline = new();
     private readonly ScriptLimits _limits;
-    private long _allocatedBefore;
 
     /// <param name="limits">The limits of the programs and of each call.</param>
     /// <param name="define">Defines the functions for the purpose of the engine.</param>
@@ -76,21 +75,27 @@ internal sealed class ScriptSandbox : IDisposable
     /// <summary>The engine.</summary>
     public Engine Engine { get; }
 
-    /// <summary>
-    /// Whether this thread has allocated more since <see cref="Begin"/> than a script may. If not, the process has no memory for
-    /// anything, and an <see cref="OutOfMemoryException"/> says nothing about the script.
-    /// </summary>
-    public bool IsOverMemory => GC.GetAllocatedBytesForCurrentThread() - _allocatedBefore > _limits.MaxMemoryBytes;
-
-    /// <summary>Starts the time limit of calls, until <see cref="End"/>.</summary>
-    public void Begin(CancellationToken cancellationToken)
+    /// <summary>Runs a call, which the limits of time and memory apply to as a whole.</summary>
+    /// <exception cref="MemoryLimitExceededException">The call allocated more than it may.</exception>
+    /// <exception cref="OutOfMemoryException">The process has no memory; the call is within its limit.</exception>
+    public void Run(Action call, CancellationToken cancellationToken)
     {
-        _allocatedBefore = GC.GetAllocatedBytesForCurrentThread();
+        long allocatedBefore = GC.GetAllocatedBytesForCurrentThread();
         _deadline.Begin(_limits.MaxTime, cancellationToken);
+        try
+        {
+            call();
+        }
+        catch (OutOfMemoryException error)
+            when (GC.GetAllocatedBytesForCurrentThread() - allocatedBefore > _limits.MaxMemoryBytes)
+        {
+            throw new MemoryLimitExceededException(error.Message);
+        }
+        finally
+        {
+            _deadline.End();
+        }
     }
-
-    /// <summary>Ends the time limit.</summary>
-    public void End() => _deadline.End();
 
     /// <summary>Returns what writing one value of the current call may take.</summary>
     /// <param name="maxBytes">The maximum size of the output, in bytes.</param>
