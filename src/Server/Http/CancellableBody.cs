@@ -10,24 +10,10 @@ namespace Treepie.Server.Http;
 /// <param name="reader">The body.</param>
 /// <param name="patience">How long a read waits for the client; null: for ever.</param>
 /// <param name="clock">The clock.</param>
-internal sealed class CancellableBody(PipeReader reader, TimeSpan? patience = null, TimeProvider? clock = null) : Stream
+internal sealed class CancellableBody(PipeReader reader, TimeSpan? patience = null, TimeProvider? clock = null)
+    : BodyStream
 {
     public override bool CanRead => true;
-
-    public override bool CanSeek => false;
-
-    public override bool CanWrite => false;
-
-    public override long Length => throw new NotSupportedException();
-
-    public override long Position
-    {
-        get => throw new NotSupportedException();
-        set => throw new NotSupportedException();
-    }
-
-    public override Task<int> ReadAsync(byte[] buffer, int offset, int count, CancellationToken cancellationToken) =>
-        ReadAsync(buffer.AsMemory(offset, count), cancellationToken).AsTask();
 
     public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
     {
@@ -56,17 +42,4 @@ internal sealed class CancellableBody(PipeReader reader, TimeSpan? patience = nu
             throw WireException.Timeout($"The client sent nothing for {longest}. What it had sent before is kept.");
         }
     }
-
-    public override int Read(byte[] buffer, int offset, int count) =>
-        throw new NotSupportedException("The body of a request is read asynchronously.");
-
-    public override void Flush()
-    {
-    }
-
-    public override void Write(byte[] buffer, int offset, int count) => throw new NotSupportedException();
-
-    public override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
-
-    public override void SetLength(long value) => throw new NotSupportedException();
 }
