@@ -74,6 +74,6 @@ public sealed class TextComputingEngine : ComputingEngine
         ? index
         : throw new InvalidIndexDefinitionException(
             index.IndexName, "AdditionalSources",
-            "its maps are C#, and further C# ('AdditionalSources') would be the code of others, which is not run here. Say it in "
-                + "the maps, or write the maps in JavaScript, whose sources are taken.");
+            "its maps are C#, and additional C# code ('AdditionalSources') is never run. Write the computation in "
+                + "the maps, or write the maps in JavaScript, which may have additional sources.");
 }

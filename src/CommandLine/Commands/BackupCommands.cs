@@ -60,13 +60,13 @@ internal static class BackupCommands
         var pace = new Option<int>("--while-writing")
         {
             Description =
-                "Percent of its time, from 5 to 100, that it works while documents are written; where nobody writes it never "
-                    + "rests",
+                "The percentage of time, from 5 to 100, that it works while documents are written; without writes it does not "
+                    + "pause",
             HelpName = "percent",
             DefaultValueFactory = _ => new BackupOptions().PercentWhileWriting,
         };
         kind.AcceptOnlyFromAmong("logical", "snapshot", "incremental", "log");
-        var command = new Command("backup", "Writes a backup of a database as it is at this moment, while work goes on")
+        var command = new Command("backup", "Writes a backup of a database as it is at this moment, without blocking other work")
         {
             url, database, directory, output, to, kind, key, directoryKey, plain, compression, pace,
         };
@@ -268,7 +268,7 @@ internal static class BackupCommands
         new("--from") { Description = "Read it straight from a place: a folder, or s3://bucket/prefix", HelpName = "place" };
 
     private static Option<string?> Of() =>
-        new("--of") { Description = "With --from: of which database, where the place has backups of several", HelpName = "name" };
+        new("--of") { Description = "With --from: the database to use if there are backups of several", HelpName = "name" };
 
     private static Option<DateTimeOffset?> At() =>
         new("--at")

@@ -56,7 +56,7 @@ internal static class ImportCommand
         };
         var onError = new Option<string>("--on-error")
         {
-            Description = "At a line that is no document, or that the server refuses: stop, or skip it and say so",
+            Description = "At a line that is not a document, or that the server refuses: stop, or skip it with a message",
             DefaultValueFactory = _ => "stop",
         };
         onError.AcceptOnlyFromAmong("stop", "skip");
@@ -67,7 +67,7 @@ internal static class ImportCommand
         format.AcceptOnlyFromAmong("json", "csv");
         var separator = new Option<string?>("--separator")
         {
-            Description = "What stands between cells of CSV (tab for a tab); without it, found out from the first rows",
+            Description = "The separator of CSV cells (tab for a tab); by default detected from the first rows",
             HelpName = "char",
         };
         separator.Validators.Add(result =>
@@ -80,7 +80,7 @@ internal static class ImportCommand
         var text = new Option<bool>("--text") { Description = "Keep cells of CSV as texts, also numbers, true and false" };
 
         var command = new Command(
-            "import", "Imports a file of JSON lines or CSV; after an interruption the same command goes on where it was")
+            "import", "Imports a file of JSON lines or CSV; after an interruption the same command continues where it stopped")
         {
             file, url, database, collection, idField, idPrefix, batchSize, createDatabase, overwrite, onError, format, separator,
             text,

@@ -41,5 +41,5 @@ internal sealed class CsvColumn(string name)
     }
 
     private static InvalidDataException Unusable(string name) => new(
-        $"the first row names the columns, and '{name}' is empty in a part, stands twice, or names both a value and an object");
+        $"the first row names the columns, and '{name}' has an empty part, occurs twice, or names both a value and an object");
 }

@@ -28,7 +28,7 @@ internal sealed class KeyArgument
             return _source.Read(cancellationToken);
         if (!shell.CanAsk)
             throw new UsageException(
-                "Nobody can be asked for a passphrase here: there is no terminal. Give it as passphrase-file:PATH, "
+                "There is no terminal to ask for a passphrase. Give it as passphrase-file:PATH, "
                     + "passphrase-env:NAME or passphrase-command:/FULL/PATH.");
 
         shell.Error.Write($"Passphrase of {what}: ");

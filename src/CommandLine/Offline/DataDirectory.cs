@@ -45,8 +45,8 @@ internal sealed class DataDirectory
         return found.Length > 0
             ? new DataDirectory(path, found)
             : throw new UsageException(
-                $"'{path}' holds no environment: no '{DataFile}' is in it or below. Give the data directory of a server, or a "
-                    + $"database in it.");
+                $"'{path}' contains no environment: there is no '{DataFile}' in it or below. Use the data directory of a server, "
+                    + $"or a database in it.");
     }
 
     /// <summary>

@@ -220,7 +220,7 @@ internal static class TextMethods
         run.Step();
         if (self.Kind != ValueKind.Object || !weight.IsNumber)
             throw new ComputingException(
-                "'Boost' gives an object that the map makes a weight, a number; the weight of a field stands in its options.");
+                "'Boost' takes an object that the map makes and a number, its weight. Set the weight of a field in its options.");
         var weighted = new ValueObject();
         foreach ((string name, Value member) in self.Members.All())
             weighted.With(name, member);

@@ -83,8 +83,8 @@ internal sealed class TextSource
         if (_source is not null)
             throw Refuse(
                 node,
-                $"'{_root}' stands in it a second time: a text has one source. Load what belongs to a document "
-                    + "(LoadDocument), or give the index a map for each collection and a reduce by what they share.");
+                $"'{_root}' is used a second time, but a map has one source. Load related documents "
+                    + "(LoadDocument), or give the index a map for each collection and a reduce by their common key.");
         _source = node;
         return true;
     }

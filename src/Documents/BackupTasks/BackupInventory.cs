@@ -99,7 +99,7 @@ public sealed class BackupInventory
         if (Database is null)
             throw new BackupException(
                 BackupFault.NoSuchPoint,
-                $"There are backups of several databases at '{_place.Address}': {string.Join(", ", Databases)}. Say of which.");
+                $"There are backups of several databases at '{_place.Address}': {string.Join(", ", Databases)}. Name one.");
 
         RestorePoint latest = wish.Object is null
             ? Points[0]

@@ -415,8 +415,8 @@ public sealed class BackupScheduler : IAsyncDisposable
         DateTime now = _clock.GetUtcNow().UtcDateTime;
         BackupTask task = Resting(database, record) ? record.Task with { IsDisabled = true } : record.Task;
         string? alert = Resting(database, record)
-            ? $"The {task} rests: it was made for the database in '{record.Home}', of which this one is a copy. Enable it if "
-                + $"backups of both may lie side by side."
+            ? $"The {task} is suspended: it was created for the database in '{record.Home}', of which this one is a copy. "
+                + $"Enable it if backups of both may be stored side by side."
             : BackupTiming.Alert(task, record.State, now);
         return new BackupTaskInfo(
             task, record.State, _running.ContainsKey((database.Name, task.Id)), BackupTiming.Next(task, record.State, now),

@@ -45,7 +45,7 @@ internal sealed class DumpPartReader(RestoreOptions options)
             .ConfigureAwait(false)
             ?? throw new BackupException(
                 BackupFault.NotABackup,
-                $"'{name}' is a dump of another program, which cannot be part of a chain. Restore it by itself.");
+                $"'{name}' is a dump of another program, which cannot be part of a chain. Restore it separately.");
     }
 
     private async Task<T> OpenAsync<T>(BackupPart part, Func<BackupSource, Task<T>> read, CancellationToken cancellationToken)

@@ -162,8 +162,8 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
         catch (Exception error) when (error is JsonException or InvalidOperationException)
         {
             throw new BackupException(
-                BackupFault.Damaged, $"The backup is damaged at byte {Position:N0} of its JSON: the name of a member is no text.",
-                error);
+                BackupFault.Damaged,
+                $"The backup is damaged at byte {Position:N0} of its JSON: the name of a member is not a string.", error);
         }
     }
 
@@ -292,7 +292,7 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
             bool isCutOff = error.Message.Contains("cut off", StringComparison.Ordinal);
             throw new BackupException(
                 isCutOff ? BackupFault.CutOff : BackupFault.Damaged,
-                $"The compressed backup is {(isCutOff ? "cut off" : "damaged")} behind byte {_before + _end:N0} of its JSON "
+                $"The compressed backup is {(isCutOff ? "cut off" : "damaged")} after byte {_before + _end:N0} of its JSON "
                     + $"({error.Message}). Take another copy.",
                 error);
         }

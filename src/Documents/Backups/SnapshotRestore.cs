@@ -50,7 +50,7 @@ internal sealed class SnapshotRestore(
 
         if (documents is null)
             throw new BackupException(
-                BackupFault.Damaged, "The snapshot holds no documents: it is no backup of a database. Give another file.");
+                BackupFault.Damaged, "The snapshot contains no documents: it is not a backup of a database. Use another file.");
         PublishIndexes(path, description, key);
         Database restored = Database.Open(path, database);
         await using (restored.ConfigureAwait(false))

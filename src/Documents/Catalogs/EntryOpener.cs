@@ -27,7 +27,7 @@ internal sealed class EntryOpener(DatabaseOptions options, KeyRing keys, SharedD
         catch (KeySourceException error)
         {
             throw new DatabaseLockedException(
-                $"Database '{name}' was not created: it is to be encrypted, and there is no key for it. {error.Message}", error);
+                $"Database '{name}' was not created: it is to be encrypted, but has no key. {error.Message}", error);
         }
     }
 

@@ -73,8 +73,8 @@ public abstract class BackupDestination : IDisposable
                     && part.All(static c => char.IsLetterOrDigit(c) || "._-+@ ()".Contains(c, StringComparison.Ordinal)));
         if (!isValid)
             throw new ArgumentException(
-                $"'{name}' is no name for an object in every place: parts between slashes must be there, not begin with a dot, "
-                    + $"and hold letters, digits and ._-+@ () only.",
+                $"'{name}' is not a valid name at every destination: parts between slashes must not be empty or begin with a "
+                    + $"dot, and may contain only letters, digits and ._-+@ ().",
                 nameof(name));
     }
 }

@@ -83,7 +83,7 @@ internal sealed class KeyCommand(string program, IReadOnlyList<string> arguments
             throw new KeySourceException(string.Create(
                 CultureInfo.InvariantCulture,
                 $"{Description} did not end within {timeLimit.TotalSeconds:0.#} seconds and was killed. It must write the key "
-                    + $"and end by itself, without asking anybody."));
+                    + $"and exit without asking for input."));
         }
         finally
         {

@@ -39,8 +39,8 @@ internal static class ComputedDefinition
             throw new InvalidIndexDefinitionException(
                 definition.Name, "Maps",
                 $"its maps give different fields: {string.Join(", ", known[0].Fields.Select(static field => field.Name))}, and "
-                    + $"{string.Join(", ", other.Fields.Select(static field => field.Name))}. Give what a map lacks as null, "
-                    + "or name it in 'Fields'.");
+                    + $"{string.Join(", ", other.Fields.Select(static field => field.Name))}. Let each map give the fields "
+                    + "that it lacks as null, or name them in 'Fields'.");
         if (maps.FirstOrDefault(map => map.Source != maps[0].Source) is { } another)
             throw new InvalidIndexDefinitionException(
                 definition.Name, "Maps",

@@ -205,7 +205,7 @@ public sealed class IndexContent
 
     private TimeoutException TooFarBehind() => new(
         $"The index '{_index.Name}' is more than {DocumentIndex.MaxTailChanges:N0} changes behind or being built, which is too "
-            + $"much to be looked at in passing (neverStale). Ask again, or ask without it.");
+            + $"much to index within a query (neverStale). Ask again, or ask without it.");
 
     /// <summary>Holds the index and opens it; the caller must release it.</summary>
     private static IndexSearcher Open(DocumentIndex index)

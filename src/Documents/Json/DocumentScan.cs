@@ -124,7 +124,7 @@ internal ref struct DocumentScan
             string key = Encoding.UTF8.GetString(_json.Slice(start + 1, contentLength));
             Fail(
                 start,
-                $"the key '{key}' stands twice in the same object. Each key may stand once: rename or remove one of them.");
+                $"the key '{key}' occurs twice in the same object. Each key may occur once: rename or remove one of them.");
         }
 
         int keyEnd = _position;

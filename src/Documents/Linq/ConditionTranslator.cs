@@ -52,8 +52,8 @@ internal sealed class ConditionTranslator
         Of(lambda) is var clause && clause.Check is { } check
             ? throw Refusal.Of(
                 check.Quoted,
-                "It is looked at in documents, and what is counted here comes of an index. Store what it comes to as a member of "
-                    + "its own.")
+                "It is evaluated on documents, but the values counted here come from an index. Store its result as a separate "
+                    + "member.")
             : clause;
 
     /// <summary>Translates a condition on the document for <c>filter</c>.</summary>
@@ -432,8 +432,8 @@ internal sealed class ConditionTranslator
         if (value is null || !path.Type.IsValueType || type != path.Type || type == typeof(Guid))
             throw Refusal.Of(
                 quoted,
-                "An index knows whether no element has a value, not whether some element has another. Write '!x.List.Any(e => "
-                    + "e.Member == value)' if none may have it.");
+                "An index can tell whether no element has a value, but not whether some element has another one. Write "
+                    + "'!x.List.Any(e => e.Member == value)' if none may have it.");
         if (type.IsEnum)
             return Clause.Or(
                 EnumRange(path, type, ExpressionType.LessThan, value, quoted),

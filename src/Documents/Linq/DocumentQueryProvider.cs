@@ -69,7 +69,7 @@ internal sealed class DocumentQueryProvider : IQueryProvider
     public static string AdviceFor(string name) => $"The query cannot translate '{name}'. " + name switch
     {
         "GroupBy" =>
-            "Call it on IDocumentQueryable<T>, as session.Query<T>() gives it, with Select behind it; or count and sum up with "
+            "Call it on the IDocumentQueryable<T> that session.Query<T>() returns, followed by Select; or count and sum up with "
                 + "AggregateBy.",
         "Join" or "GroupJoin" => "Load what documents refer to with Include, and Load in the same session.",
         "SelectMany" => "Select the list, and take it apart after ToListAsync().",

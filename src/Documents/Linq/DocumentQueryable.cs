@@ -156,7 +156,7 @@ internal sealed class DocumentQueryable<T> : IDocumentQueryable<T>, IModelQuerya
     {
         ArgumentNullException.ThrowIfNull(includes);
         if (Model.Projection is not null || Model.Into is not null)
-            throw new NotSupportedException("Include with several parts stands before Select: it is about documents.");
+            throw new NotSupportedException("Include with several parts must come before Select: it is about documents.");
         var builder = new IncludeBuilder<T>();
         includes(builder);
         IEnumerable<Func<Translation, string>> parts =

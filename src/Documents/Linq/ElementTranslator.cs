@@ -99,7 +99,7 @@ internal sealed class ElementTranslator(ConditionTranslator conditions)
             case UnaryExpression { NodeType: ExpressionType.Not }:
                 throw Refusal.Of(
                     condition,
-                    "An index knows whether no element meets a condition, not whether some element does not. Write "
+                    "An index can tell whether no element meets a condition, but not whether some element does not. Write "
                         + "'!x.List.Any(condition)' if none may meet it.");
             case BinaryExpression { NodeType: ExpressionType.OrElse } or:
                 return Clause.Or(Some(or.Left, element, array), Some(or.Right, element, array));

@@ -246,7 +246,7 @@ internal sealed class MethodTranslator
 
         if (options is not (RegexOptions.None or RegexOptions.IgnoreCase or RegexOptions.CultureInvariant
             or (RegexOptions.IgnoreCase | RegexOptions.CultureInvariant)))
-            throw Refusal.Of(call, "A query knows the option RegexOptions.IgnoreCase and no other.");
+            throw Refusal.Of(call, "The only option that a query supports is RegexOptions.IgnoreCase.");
         var clause = new Clause($"regex({Paths.Of(call.Arguments[0]).Text}, {_conditions.Parameters.Add(pattern)})");
         return ((RegexOptions)options).HasFlag(RegexOptions.IgnoreCase) ? clause : Exact(clause);
     }

@@ -132,7 +132,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         if (ComparesRows)
             throw new NotSupportedException("Distinct is the last thing that changes rows: call Select before it.");
         if (Into is not null)
-            throw new NotSupportedException("Select stands in place of ProjectInto, not behind it.");
+            throw new NotSupportedException("Select replaces ProjectInto and cannot follow it.");
         return this with { Projection = OnDocument(selector) };
     }
 
@@ -143,7 +143,7 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         if (Orders.Count > 0 || IndexName is not null)
             throw new NotSupportedException(
                 IndexName is null
-                    ? "OrderBy stands behind GroupBy and Select: groups are sorted, not documents."
+                    ? "OrderBy must follow GroupBy and Select: groups are sorted, not documents."
                     : "An index is asked as it is: it has its groups from its definition.");
         DocumentLambda own = OnDocument(key);
         Expression body = new GroupKeyInliner(selector.Parameters[0], own.Body).Visit(selector.Body);
@@ -153,12 +153,12 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     public QueryModel ProjectInto(Type type) =>
         Projection is null && !ComparesRows
             ? this with { Into = type }
-            : throw new NotSupportedException("ProjectInto stands in place of Select, not behind it.");
+            : throw new NotSupportedException("ProjectInto replaces Select and cannot follow it.");
 
     public QueryModel OfType(Type type, ReadResult read) =>
         Projection is null && Into is null
             ? this with { ReadAs = type, Read = read }
-            : throw new NotSupportedException("OfType stands in place of Select and ProjectInto, not behind them.");
+            : throw new NotSupportedException("OfType replaces Select and ProjectInto and cannot follow them.");
 
     public QueryModel Page(long skip, long take)
     {
@@ -189,9 +189,9 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
     public DocumentLambda OnDocument(LambdaExpression lambda)
     {
         if (Into is not null)
-            throw new NotSupportedException("Conditions and orders stand before ProjectInto.");
+            throw new NotSupportedException("Conditions and orders must come before ProjectInto.");
         if (ReadAs is not null)
-            throw new NotSupportedException("Conditions, orders and includes stand before OfType.");
+            throw new NotSupportedException("Conditions, orders and includes must come before OfType.");
         if (Projection is null)
             return DocumentLambda.Of(lambda);
         return Projection with { Body = Inliner.Inline(lambda, Projection.Body) };
@@ -276,8 +276,8 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
         t.Rest is { } rest
             ? throw Refusal.Of(
                 rest.Quoted,
-                "It is looked at in documents, and facets and suggestions come of an index. Store what it comes to as a member "
-                    + "of its own, or count what ToListAsync() gives.")
+                "It is evaluated on documents, but facets and suggestions come from an index. Store its result as a separate "
+                    + "member, or count the results of ToListAsync().")
             : end(t));
 
     public QueryRequest Request(RqlStatement statement, bool counts = false) => new()
@@ -320,8 +320,8 @@ internal sealed record QueryModel(IQuerySession Session, Type DocumentType, stri
             return;
         if (GroupKey is not null)
             throw new NotSupportedException(
-                "A query with GroupBy has conditions about keys, counts and sums. Write what is looked at in documents in a "
-                    + "query of its own.");
+                "A query with GroupBy has conditions about keys, counts and sums. Write a condition that is evaluated on "
+                    + "documents in a separate query.");
         translation.Rest ??= new ElementCheck(Clause.Never, Clause.Always, Clause.Always, Filters[0].Body);
         text.Append(" filter ").Append(Clause.And(filters).Whole);
     }

@@ -9,8 +9,8 @@ internal sealed class RqlMethodTranslator(ConditionTranslator conditions)
 {
     /// <summary>The error message for a method that cannot be evaluated on documents.</summary>
     public const string OnlyOfIndex =
-        "It is asked of an index, and this is looked at in documents. Write it in a Where of its own, joined by 'and' with the "
-        + "others.";
+        "Only an index can evaluate it, but this condition is evaluated on documents. Write it in a separate Where, which is "
+        + "joined with the others by 'and'.";
 
     private PathTranslator Paths => conditions.Paths;
 
@@ -52,7 +52,7 @@ internal sealed class RqlMethodTranslator(ConditionTranslator conditions)
                     : $"spatial.wkt({Path(arguments[0])})";
                 return Value<SpatialCriteria>(arguments[^1]).Condition(field, conditions.Parameters);
             default:
-                throw Refusal.Of(call, "RqlMethods.Load stands in Select. Conditions are about the document itself.");
+                throw Refusal.Of(call, "RqlMethods.Load can be used only in Select. Conditions are about the document itself.");
         }
     }
 

@@ -78,7 +78,7 @@ internal sealed class Sequences(Interpreter interpreter)
 
         IOrderedEnumerable<object?> first = call.Arguments[0] is MethodCallExpression before && Takes(before)
             ? Ordered(before)
-            : throw Refusal.Of(call, "ThenBy stands behind OrderBy.");
+            : throw Refusal.Of(call, "ThenBy must follow OrderBy.");
         return isDescending ? first.ThenByDescending(Key) : first.ThenBy(Key);
     }
 

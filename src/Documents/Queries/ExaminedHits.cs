@@ -65,8 +65,8 @@ internal sealed class ExaminedHits
             return (context, null);
         if (context.Query is { ExaminedKeys.Count: > 0, Filters: true } && Fuses(context.Query.Condition))
             throw new InvalidQueryException(
-                "A fusion with 'filter' cannot be ordered by what no index has: its scores would be those of what "
-                    + "passes the filter. Write the condition after 'where', or leave out that order.");
+                "A fusion with 'filter' cannot be ordered by a value that no index has: its scores would be those of the hits "
+                    + "that pass the filter. Write the condition after 'where', or leave out that order.");
 
         QueryContext examining = context with
         {
@@ -169,8 +169,8 @@ internal sealed class ExaminedHits
             ? value
             : throw new InvalidQueryException(
                 $"More than {MaxTextBytes >> 20} MiB of texts would be kept in memory, to "
-                    + $"{(_query.Facets.Count > 0 ? "count" : "order")} what no index has. Narrow the condition, or ask an index "
-                    + "for a field that computes it.");
+                    + $"{(_query.Facets.Count > 0 ? "count" : "sort")} values that no index has. Narrow the condition, or query "
+                    + "an index with a field that computes them.");
     }
 
     /// <summary>Returns the values that an index would have of a value: without nulls, texts without case.</summary>
@@ -318,8 +318,8 @@ internal sealed class ExaminedHits
 
     private InvalidQueryException TooMany() => new(
         $"More than {_context.MaxDistinctResults:N0} results (MaxDistinctResults) would be kept in memory, to "
-            + $"{(_query.Facets.Count > 0 ? "count" : "order")} what no index has. Narrow the condition, or ask an index for a "
-            + "field that computes it.");
+            + $"{(_query.Facets.Count > 0 ? "count" : "sort")} values that no index has. Narrow the condition, or query an index "
+            + "with a field that computes them.");
 
     /// <summary>A term of a facet, and the entries that have it. A number and its text are one term, as in an index.</summary>
     private sealed class FacetTerm(string text, FieldValue first)

@@ -317,8 +317,8 @@ internal sealed class QueryExecutor(
         if (index.Progress.Etag <= etag)
         {
             throw new TimeoutException(
-                $"The index '{index.Name}' {refusal ?? "is being given a field of the query"}, which is too much to be looked at "
-                + $"in passing (neverStale), "
+                $"The index '{index.Name}' {refusal ?? "is being given a field of the query"}, which is too much to index "
+                + $"within a query (neverStale), "
                 + $"and it has not committed another batch within the {patience.TotalSeconds:0.###} seconds that the query may "
                 + $"wait. Ask again, wait longer, or ask without it.");
         }

@@ -134,7 +134,7 @@ internal static class RequestedPage
         if (query.ExaminedKeys.Count > 0)
             throw new InvalidQueryException(
                 "A query whose order no index has ('order by' of counters, or of functions of a field of a named index) has no "
-                    + "continuation, as its results are put in order for each answer: page with limit and offset.");
+                    + "continuation, since its results are sorted for each page: page with limit and offset.");
         if (query.Distinct)
             throw new InvalidQueryException(
                 "A query with 'distinct' has no continuation, as equal rows are left out after they are found: page with limit "

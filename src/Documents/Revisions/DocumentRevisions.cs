@@ -271,8 +271,8 @@ public sealed class DocumentRevisions
         if (lost is not null)
             throw new InvalidDocumentException(
                 $"Document '{revision.Id}' is in collection '{collection}' now and was in '{revision.Collection}' then. "
-                + $"Reverting it would delete it first, and {lost} with it. Nothing of it was changed. Delete it yourself if you "
-                + "want that, and revert it again.");
+                + $"Reverting it would delete it first, and {lost} with it. It was not changed. If you want that, delete it "
+                + "yourself and revert it again.");
     }
 
     /// <summary>Returns all documents that have revisions, a limited number at once.</summary>

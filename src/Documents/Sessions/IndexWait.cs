@@ -10,7 +10,7 @@ internal sealed record IndexWait(TimeSpan Timeout, IReadOnlyList<string>? Indexe
         {
             throw new TimeoutException(
                 $"The changes are saved and durable, but the indexes had not seen them within {Timeout}. Wait longer, or let "
-                    + $"queries see what indexes have not (the default of sessions).");
+                    + $"queries include changes that indexes have not seen (the default of sessions).");
         }
     }
 }

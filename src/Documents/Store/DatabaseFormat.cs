@@ -38,8 +38,8 @@ internal static class DatabaseFormat
                 if (!folders.Contains(Path.GetFileName(entry)) && !Directory.Exists(Path.Combine(directory, folders[0])))
                 {
                     throw new ForeignDataException(
-                        $"The directory '{directory}' holds no database but other things, for instance "
-                            + $"'{Path.GetFileName(entry)}'. Nothing was changed. Give a directory of its own to the database.");
+                        $"The directory '{directory}' is not a database and is not empty: it contains, for instance, "
+                            + $"'{Path.GetFileName(entry)}'. Nothing was changed. Use a separate directory for the database.");
                 }
             }
         }

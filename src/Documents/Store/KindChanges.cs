@@ -34,7 +34,7 @@ internal sealed class KindChanges : IDisposable
     public ReadOnlySpan<byte> Name => _snapshot.Kinds.RecordOf(Current.Value).Name;
 
     private LogReader Current =>
-        _current ?? throw new InvalidOperationException("It stands before the first change: call MoveNext first.");
+        _current ?? throw new InvalidOperationException("The cursor is before the first change: call MoveNext first.");
 
     public bool MoveNext()
     {

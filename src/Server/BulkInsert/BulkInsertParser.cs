@@ -332,7 +332,7 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
         };
         char shown = found is >= 0x20 and < 0x7F ? (char)found : '?';
         return WireException.BadRequest(
-            $"The bulk insert is not an array of items: after item {_items} stands '{shown}' (0x{found:X2}); expected is "
+            $"The bulk insert is not an array of items: after item {_items} it has '{shown}' (0x{found:X2}) instead of "
                 + $"{expected}.");
     }
 
@@ -343,6 +343,6 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
         string shown = Encoding.UTF8.GetString(start[..Math.Min(shownBytes, start.Length)]);
         return WireException.TooLarge(
             $"Item {_items + 1} of the bulk insert is longer than the {limits.MaxDocumentBytes:N0} bytes allowed for a document "
-                + $"(MaxDocumentBytes). It holds: {shown}…");
+                + $"(MaxDocumentBytes). It begins with: {shown}…");
     }
 }

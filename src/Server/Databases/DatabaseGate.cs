@@ -31,7 +31,7 @@ internal sealed class DatabaseGate(IDatabaseSource source, TimeProvider clock, I
     /// </summary>
     public Func<bool>? LacksRoom { get; set; }
 
-    /// <summary>Completes a database that was made (<see cref="MakeAsync"/>) with what every database has.</summary>
+    /// <summary>Adds to a new database (<see cref="MakeAsync"/>) what every database of the server gets.</summary>
     public Func<string, Task>? Made { get; set; }
 
     /// <summary>Reads whether a database is disabled. Tests change it.</summary>

@@ -66,7 +66,7 @@ internal static class ConfigurationEndpoints
             if (!record.TryGetProperty(member, out JsonElement given) || given.ValueKind == JsonValueKind.Null)
                 continue;
             if (given.ValueKind != JsonValueKind.Object)
-                throw WireException.BadRequest($"'{member}' of the database record is no object. Nothing was changed.");
+                throw WireException.BadRequest($"'{member}' of the database record is not an object. Nothing was changed.");
             if (name == RecordSettings.ByKey)
                 RequireTexts(given);
             if (name != RecordSettings.ByKey || given.EnumerateObject().MoveNext())
@@ -147,7 +147,7 @@ internal static class ConfigurationEndpoints
         foreach (JsonProperty setting in settings.EnumerateObject())
             if (setting.Value.ValueKind is not (JsonValueKind.String or JsonValueKind.Null))
                 throw WireException.BadRequest(
-                    $"The setting '{setting.Name}' is no text. Nothing was changed. Send it as a string.");
+                    $"The setting '{setting.Name}' is not a string. Nothing was changed. Send it as a string.");
     }
 
     private static async Task PutRevisionsForConflicts(HttpServerRequest request, Database database)

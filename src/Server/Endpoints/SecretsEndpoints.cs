@@ -27,7 +27,7 @@ internal static class SecretsEndpoints
         routes.Rest(
             "/admin/secrets", AccessLevel.Operator,
             static _ => throw WireException.BadRequest(
-                "The server takes keys (POST) and gives none back. Keep a copy of each key yourself."));
+                "The server accepts keys (POST) but never returns them. Keep a copy of each key yourself."));
         routes.Database("POST", "/admin/encryption/key", AccessLevel.Operator, Change);
         routes.DatabaseLease("POST", "/admin/encryption/rotate", AccessLevel.Operator, Rotate);
     }

@@ -47,7 +47,7 @@ internal sealed class ServerProgram(
         }
 
         if (options.Ignored.Count > 0)
-            await output.WriteLineAsync($"Ignored, without a meaning here: {string.Join(", ", options.Ignored)}")
+            await output.WriteLineAsync($"Ignored, as they do not apply to this server: {string.Join(", ", options.Ignored)}")
                 .ConfigureAwait(false);
 
         using var temporary = options.DataDirectory is null ? new TemporaryDataDirectory() : null;

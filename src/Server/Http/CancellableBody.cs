@@ -39,7 +39,7 @@ internal sealed class CancellableBody(PipeReader reader, TimeSpan? patience = nu
         catch (OperationCanceledException)
         {
             cancellationToken.ThrowIfCancellationRequested();
-            throw WireException.Timeout($"The client sent nothing for {longest}. What it had sent before is kept.");
+            throw WireException.Timeout($"The client sent nothing for {longest}. Data sent before is kept.");
         }
     }
 }

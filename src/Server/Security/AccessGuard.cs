@@ -16,7 +16,7 @@ internal sealed class AccessGuard(RequestDelegate next, AccessControl control)
         RequiredAccess? access = endpoint.Metadata.GetMetadata<RequiredAccess>();
         if (access is null)
             return Refusal.WriteAsync(http,
-                $"{http.Request.Method} {http.Request.Path.Value} is open to nobody: it does not say which rights it demands.");
+                $"{http.Request.Method} {http.Request.Path.Value} is not accessible: it declares no required permissions.");
 
         return access.Level == AccessLevel.Anyone || control.Certificates is null
             ? next(http)

@@ -15,7 +15,7 @@ internal sealed class CertificateRegistry : IDisposable
 
     private static readonly string _tooMany = string.Create(
         CultureInfo.InvariantCulture,
-        $"The server knows {MostCertificates:N0} certificates, which is the most. Delete those that nobody uses any more.");
+        $"The server knows {MostCertificates:N0} certificates, which is the limit. Delete unused ones.");
 
     private readonly AccessStore _store;
     private readonly ImmutableArray<string> _administrators;

@@ -48,7 +48,7 @@ internal sealed class TokenRegistry(AccessStore store, TimeProvider clock) : IDi
         return entries.Count - expired.Length < MostTokens
             ? ([entry], expired)
             : throw WireException.BadRequest(
-                $"The server knows {MostTokens:N0} tokens, which is the most. Delete those that nobody uses any more. Nothing "
+                $"The server knows {MostTokens:N0} tokens, which is the limit. Delete unused ones. Nothing "
                     + $"was changed.");
     });
 

@@ -45,7 +45,7 @@ internal static class DumpForm
             options.Dispose();
         }
 
-        throw WireException.BadRequest("The form holds no dump. Nothing was imported.");
+        throw WireException.BadRequest("The form contains no dump. Nothing was imported.");
     }
 
     private static CancellableBody Open(HttpServerRequest request)
@@ -68,8 +68,8 @@ internal static class DumpForm
             : null;
         return string.IsNullOrEmpty(boundary)
             ? throw WireException.BadRequest(
-                $"Expected is a form (multipart/form-data) with the field '{OptionsField}' and the dump as a file. Nothing was "
-                    + $"imported.")
+                $"The request must be a form (multipart/form-data) with the field '{OptionsField}' and the dump as a file. "
+                    + $"Nothing was imported.")
             : boundary;
     }
 
@@ -80,7 +80,7 @@ internal static class DumpForm
     /// <summary>Creates the error for a malformed form.</summary>
     public static WireException Broken(Exception exception) =>
         WireException.BadRequest(
-            $"The form is broken ({exception.Message}). Nothing was imported of what comes behind that.", exception);
+            $"The form is broken ({exception.Message}). Nothing after that was imported.", exception);
 
     private static async Task<MultipartSection?> NextAsync(MultipartReader form, CancellationToken stop)
     {

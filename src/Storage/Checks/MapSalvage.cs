@@ -86,7 +86,7 @@ internal sealed class MapSalvage(PageStore source, StorageEnvironment target, st
         }
 
         if (!_header.IsStandardHash)
-            return "Its keys bring a hash of their own, which only the program that made the map knows.";
+            return "Its keys use their own hash function, which only the program that made the map knows.";
         _layout = new BucketLayout(_header.KeyBytes, _header.ValueBytes);
         return null;
     }

@@ -69,8 +69,8 @@ public sealed class CsvImportTests(RunningServer server) : IDisposable
 
     [Theory]
     [InlineData("line 3: has 1 cells, and the first row names 2 columns", "a,b", "1,2", "3", "5,6")]
-    [InlineData("stands twice", "a,a", "1,2")]
-    [InlineData("'a.b' is empty in a part, stands twice, or names both", "a,a.b", "1,2")]
+    [InlineData("occurs twice", "a,a", "1,2")]
+    [InlineData("'a.b' has an empty part, occurs twice, or names both", "a,a.b", "1,2")]
     [InlineData("quot", "a,b", "1,\"2\"x", "3,4")]
     public async Task Bad_rows_stop_with_a_message(string message, params string[] rows)
     {

@@ -93,7 +93,7 @@ public sealed class KeyCommandsTests : IDisposable
             (["key", "give", "-d", "shop", "--url", server.Url, "--key", $"file:{open}"], "chmod 600"),
             (["key", "give", "-d", "shop", "--url", server.Url, "--key", $"passphrase-file:"
                 + $"{open.Replace("open", "good", StringComparison.Ordinal)}"], "no passphrases"),
-            (["key", "give", "-d", "shop", "--url", server.Url, "--key", "ask"], "there is no terminal"),
+            (["key", "give", "-d", "shop", "--url", server.Url, "--key", "ask"], "There is no terminal"),
             (["key", "give", "-d", "shop", "--url", server.Url], "--key"),
             (["key", "change", "--new-key", key], "Give the directory of a database"),
             (["databases", "create", "shop", "--key", key, "--url", server.Url], "say --encrypted too"),

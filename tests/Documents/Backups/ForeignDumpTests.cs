@@ -193,7 +193,7 @@ public sealed class ForeignDumpTests : IDisposable
             () => Database.RestoreAsync(Dump(dump, false), Target, null, null, Cancel));
         Assert.Equal(BackupFault.DocumentRefused, error.Fault);
         Assert.Contains("'a/2'", error.Message, StringComparison.Ordinal);
-        Assert.Contains("stands twice", error.Message, StringComparison.Ordinal);
+        Assert.Contains("occurs twice", error.Message, StringComparison.Ordinal);
 
         BackupReport report = await Database.RestoreAsync(
             Dump(dump, false), Target, new RestoreOptions { SkipInvalidDocuments = true }, null, Cancel);

@@ -73,10 +73,10 @@ public sealed class DocumentParserTests
     [InlineData("{} {}", "byte 3", "document has ended")]
     [InlineData("{}x", "byte 2", "'x' follows")]
     [InlineData("{\"a\":1}\u0001", "byte 7", "0x01")]
-    [InlineData("{\"a\":1,\n \"b\":2,\n \"a\":3}", "line 3, column 2", "'a' stands twice")]
-    [InlineData("{\"x\":{\"a\":1,\"\\u0061\":2}}", "$.x", "stands twice")]
-    [InlineData("{\"x\":[0,{\"y\":[{\"a\":1,\"a\":2}]}]}", "$.x[1].y[0].a", "stands twice")]
-    [InlineData("{\"@metadata\":{\"@collection\":\"A\",\"@collection\":\"B\"}}", "$.@metadata", "stands twice")]
+    [InlineData("{\"a\":1,\n \"b\":2,\n \"a\":3}", "line 3, column 2", "'a' occurs twice")]
+    [InlineData("{\"x\":{\"a\":1,\"\\u0061\":2}}", "$.x", "occurs twice")]
+    [InlineData("{\"x\":[0,{\"y\":[{\"a\":1,\"a\":2}]}]}", "$.x[1].y[0].a", "occurs twice")]
+    [InlineData("{\"@metadata\":{\"@collection\":\"A\",\"@collection\":\"B\"}}", "$.@metadata", "occurs twice")]
     [InlineData("{\"@metadata\":1}", "byte 13", "@metadata must be an object")]
     [InlineData("{\"@metadata\":null}", "byte 13", "@metadata must be an object")]
     [InlineData("{\"@metadata\":{\"@collection\":1}}", "$.@metadata.@collection", "@collection must be a string")]
@@ -180,7 +180,7 @@ public sealed class DocumentParserTests
 
         InvalidDocumentException error = Assert.Throws<InvalidDocumentException>(() => Parse(json));
 
-        Assert.Contains("'k777777' stands twice", error.Message, StringComparison.Ordinal);
+        Assert.Contains("'k777777' occurs twice", error.Message, StringComparison.Ordinal);
     }
 
     [Fact]

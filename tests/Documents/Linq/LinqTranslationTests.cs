@@ -107,7 +107,7 @@ public sealed class LinqTranslationTests : IDisposable
         { "counted of one array", o => o.Lines.Select(l => l.Sku).Any() },
         { "counted of one array", o => o.Lines.SelectMany(l => l.Colors).Count() == 2 },
         { "not what is computed of them", o => o.Lines.Any(l => l.Sku == "a" && l.Amount * 2 > 1) },
-        { "is looked at in documents", o => o.Lines.Any(l => l.Amount > 1 && RqlMethods.Search(l.Sku, "a", false)) },
+        { "is evaluated on documents", o => o.Lines.Any(l => l.Amount > 1 && RqlMethods.Search(l.Sku, "a", false)) },
         { "not what is computed of them", o => o.Number * 2 > 5 },
         { "not what is computed of them", o => o.City!.Trim() == "a" },
         { "Write a range of times", o => o.OrderedAt.Ticks == 5 },
@@ -216,13 +216,13 @@ public sealed class LinqTranslationTests : IDisposable
         IDocumentQueryable<Order> filtered = _session.Query<Order>().Filter(o => o.Number > 1);
         Refuses("GroupBy has conditions", () => filtered.GroupBy(o => o.City).Select(g => g.Key).ToRql());
         Refuses("facets and suggestions", () => filtered.AggregateBy(o => o.City!).ToRql());
-        Refuses("Write it in a Where", () => _session.Query<Order>().Filter(o => RqlMethods.Search(o.City, "x", false)).ToRql());
+        Refuses("in a separate Where", () => _session.Query<Order>().Filter(o => RqlMethods.Search(o.City, "x", false)).ToRql());
         Refuses(
-            "Write it in a Where",
+            "Write it in a separate Where",
             () => _session.Query<Order>()
                 .Where(o => RqlMethods.Search(o.City, "x", false) || o.Lines.Any(l => l.Sku == "a" && l.Amount > 1)).ToRql());
         Refuses(
-            "what is counted here comes of an index",
+            "the values counted here come from an index",
             () => _session.Query<Order>().AggregateBy(o => o.City!)
                 .AndAggregateBy(o => o.Lines.Any(l => l.Sku == "a" && l.Amount > 1)).ToRql());
         Assert.Equal(

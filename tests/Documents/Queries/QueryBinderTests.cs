@@ -109,7 +109,7 @@ public sealed class QueryBinderTests
     [InlineData("from X where a = $list", 1, 18, "is an array")]
     [InlineData("from X where search(c, '1') or a = b", 1, 36, "written in quotes")]
     [InlineData("from X where search(c, '1') or a > b.c", 1, 36, "'b.c' is a field")]
-    [InlineData("from X as x where search(x.c, '1') or x.a <= x.b", 1, 46, "To change what is found, write it behind 'filter'")]
+    [InlineData("from X as x where search(x.c, '1') or x.a <= x.b", 1, 46, "documents found, write it after 'filter'")]
     [InlineData("from X where a > true", 1, 18, "no order")]
     [InlineData("from X where a between 1 and $text", 1, 16, "of one kind")]
     [InlineData("from X where startsWith(a, 1)", 1, 28, "a string")]

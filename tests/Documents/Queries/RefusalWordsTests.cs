@@ -97,7 +97,7 @@ public sealed class RefusalWordsTests : IAsyncLifetime
     [InlineData(
         "declare function isLate(x) { return true; } from Docs where »isLate2(Name) = 1", "Did you mean 'isLate'?")]
     [InlineData("from Docs as d where »c.Name = 'x' load d.Ref as c", "is of a document that 'load' brings")]
-    [InlineData("from Docs as d where d.Age > 1 or exact(»c.Name = 'x') load d.Ref as c select d.Age", "behind 'filter'")]
+    [InlineData("from Docs as d where d.Age > 1 or exact(»c.Name = 'x') load d.Ref as c select d.Age", "after 'filter'")]
     [InlineData("from Docs as d where search(»c.Name, 'x') load d.Ref as c", "where x.c.Name")]
     [InlineData("from Docs as d where »id(c) = 'x' load d.Ref as c", "Compare the field that has the id")]
     [InlineData("from Docs as d load d.Ref as c select facet(sum(»c.Name))", "is of a document that 'load' brings")]

@@ -13,7 +13,7 @@ public sealed class DatabaseRecordTests
     [Theory]
     [InlineData("PUT", "admin/configuration/client", "[]", "a configuration")]
     [InlineData("PUT", "admin/configuration/client", "", "a configuration")]
-    [InlineData("PUT", "admin/configuration/settings", """{"a":1}""", "no text")]
+    [InlineData("PUT", "admin/configuration/settings", """{"a":1}""", "not a string")]
     [InlineData("POST", "admin/timeseries/config", """{"Collections":{"A":{"Policies":[{"Name":"x"}]}}}""", "sums up")]
     [InlineData("POST", "admin/timeseries/config", """{"PolicyCheckFrequency":"00:00:00"}""", "from a second")]
     [InlineData(
@@ -93,8 +93,8 @@ public sealed class DatabaseRecordTests
     }
 
     [Theory]
-    [InlineData("""{"Settings":{"a":1}}""", "no text")]
-    [InlineData("""{"Client":[]}""", "no object")]
+    [InlineData("""{"Settings":{"a":1}}""", "not a string")]
+    [InlineData("""{"Client":[]}""", "not an object")]
     [InlineData("""{"LockMode":"2"}""", "PreventDeletesIgnore")]
     [InlineData("""{"Disabled":"yes"}""", "true or false")]
     [InlineData("""{"Expiration":{"DeleteFrequencyInSec":0}}""", "frequency")]

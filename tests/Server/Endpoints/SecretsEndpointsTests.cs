@@ -94,7 +94,7 @@ public sealed class SecretsEndpointsTests : IDisposable
             StringComparison.Ordinal);
         using HttpResponseMessage back = await server.SendAsync(HttpMethod.Get, "/admin/secrets?name=safe");
         Assert.Contains(
-            "gives none back", await TestServer.ErrorOf(back, HttpStatusCode.BadRequest, ".BadRequestException"),
+            "never returns them", await TestServer.ErrorOf(back, HttpStatusCode.BadRequest, ".BadRequestException"),
             StringComparison.Ordinal);
         Assert.Equal(
             ["db"],

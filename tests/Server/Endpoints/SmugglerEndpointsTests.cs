@@ -102,7 +102,7 @@ public sealed class SmugglerEndpointsTests
         using (HttpResponseMessage response = await server.Http.PostAsync(
             new Uri("smuggler/import", UriKind.Relative), empty, TestServer.Cancelled))
             Assert.Contains(
-                "holds no dump", await TestServer.ErrorOf(response, HttpStatusCode.BadRequest, "BadRequestException"),
+                "contains no dump", await TestServer.ErrorOf(response, HttpStatusCode.BadRequest, "BadRequestException"),
                 StringComparison.Ordinal);
         byte[] dump = Encoding.UTF8.GetBytes("""{"Docs":[{"@metadata":{"@id":"a"}}]}""");
         foreach (string name in (string[])["", "..", "a/b"])

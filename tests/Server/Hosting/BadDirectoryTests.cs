@@ -75,7 +75,7 @@ public sealed class BadDirectoryTests
     }
 
     [Theory]
-    [InlineData("other things", "holds no database but other things")]
+    [InlineData("other things", "is not a database and is not empty")]
     [InlineData("a foreign data file", "is not a data file of this store")]
     [InlineData("a data file that is cut short", "is cut short")]
     public async Task A_database_directory_with_something_else_in_it_is_an_error_of_that_database_alone_and_nothing_in_it_is_changed(string what, string words)

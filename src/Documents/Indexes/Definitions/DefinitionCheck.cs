@@ -114,7 +114,7 @@ internal static class DefinitionCheck
             && definition.Collections.Contains(AutoIndexDefinition.AllDocuments, StringComparer.OrdinalIgnoreCase))
             throw Refuse(
                 definition, "Collections",
-                $"'{AutoIndexDefinition.AllDocuments}' stands for all documents and goes with no other collection.");
+                $"'{AutoIndexDefinition.AllDocuments}' stands for all documents and cannot be combined with a collection.");
     }
 
     private static void CheckPaths(IndexDefinition definition, IndexFieldDefinition field)

@@ -35,8 +35,8 @@ internal static class WireDefinition
         if (IsGiven(json, Assemblies))
             throw new InvalidIndexDefinitionException(
                 definition.Name, Assemblies,
-                "it names assemblies ('AdditionalAssemblies'): the code of others is not run here. What indexes may compute is "
-                    + "in their maps; further functions in JavaScript are taken in 'AdditionalSources'.");
+                "it names assemblies ('AdditionalAssemblies'), whose code is never run. Write the computation in its "
+                    + "maps; 'AdditionalSources' may add functions in JavaScript.");
         return OfMaps(IndexConfiguration.Apply(definition));
     }
 

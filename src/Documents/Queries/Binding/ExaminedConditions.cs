@@ -20,8 +20,8 @@ internal static class ExaminedConditions
     /// <summary>What errors say about conditions that are not moved.</summary>
     public static string WayOut(RqlQuery query) => Suggests(query)
         ? $"With 'suggest()' no documents are examined: ask an index for a field that computes it {IndexExample}."
-        : "In queries that only read, documents are examined for such a condition, and for all that 'or' and 'not' join with it, "
-            + "but for what an index alone can tell, like search(). To change what is found, write it behind 'filter'.";
+        : "In queries that only read, documents are examined for such a condition and for conditions joined with it by 'or' and "
+            + "'not', except those that need an index, like search(). To change the documents found, write it after 'filter'.";
 
     /// <summary>Whether a query asks for facets or suggestions, not for documents.</summary>
     public static bool ReturnsCounts(RqlQuery query) => query.Select is { } select
@@ -173,7 +173,7 @@ internal static class ExaminedConditions
                     query.Text, position,
                     $"'{name}' is a field of the index '{index.Name}', which does not keep it, and documents may have another "
                         + "value under this name, so it cannot be examined: keep it (\"Storage\": \"Yes\"), compute the whole "
-                        + "condition in the map, or ask the collection instead of the index for what its documents have.");
+                        + "condition in the map, or query the collection instead of the index.");
         }
     }
 

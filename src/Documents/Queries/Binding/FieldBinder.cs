@@ -76,11 +76,11 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
             MethodExpression method when IsBeside(method) => throw NoFieldBeside(method),
             MethodExpression { Arguments.Count: > 0 } method when FilterFunctions.Knows(method.Name) => throw RqlErrors.At(
                 query.Text, method.Position,
-                $"'{method.Name}()' is computed of documents, and an index has only what they store, or what its map computes "
-                    + $"(new {{ Year = o.At.Year }}). {ExaminedConditions.WayOut(query)}"),
+                $"'{method.Name}()' is computed from documents, and an index has only stored values and those that its map "
+                    + $"computes (new {{ Year = o.At.Year }}). {ExaminedConditions.WayOut(query)}"),
             MethodExpression method when query.Declares(method) => throw RqlErrors.At(
                 query.Text, method.Position,
-                $"'{method.Name}()' is a function of this query, for what is found: it stands in 'select' and 'filter'. "
+                $"'{method.Name}()' is a function of this query and can be used in 'select' and 'filter'. "
                     + ExaminedConditions.WayOut(query)),
             MethodExpression method when FilterFunctions.Knows(method.Name) => throw RqlErrors.At(
                 query.Text, method.Position,
@@ -88,8 +88,8 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
             MethodExpression { Arguments: [{ Value: PathExpression loaded }] } method
                 when method.Is("id") && query.LoadNames.Contains(loaded.Segments[0].Name) => throw RqlErrors.At(
                     query.Text, method.Position,
-                    $"'id({loaded})' is of a document that 'load' brings, which an index of what 'from' names does not have. "
-                        + "Compare the field that has the id (o.Company = 'companies/1'), or write it behind 'filter'."),
+                    $"'id({loaded})' is of a document that 'load' brings, which the index of the source does not have. "
+                        + "Compare the field that has the id (o.Company = 'companies/1'), or write it after 'filter'."),
             MethodExpression method => throw FunctionNames.NotHere(query, method, "where a field is expected"),
             _ => throw RqlErrors.At(query.Text, operand.Position, "Expected a field."),
         };
@@ -171,8 +171,8 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
             && query.LoadNames.Contains(root)
             ? throw RqlErrors.At(
                 query.Text, expression.Position,
-                $"'{expression}' is of a document that 'load' brings, which an index of what 'from' names does not have. Write a "
-                    + $"condition on it behind 'filter', or define an index whose map loads it (LoadDocument) and ask for that "
+                $"'{expression}' is of a document that 'load' brings, which the index of the source does not have. Write a "
+                    + $"condition on it after 'filter', or define an index whose map loads it (LoadDocument) and query that "
                     + $"field. A field of the document itself is written with the name of the source: "
                     + $"from … as x where x.{expression} …")
             : Path(expression);
