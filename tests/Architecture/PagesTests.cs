@@ -32,12 +32,12 @@ public sealed partial class PagesTests
     }
 
     [Theory]
-    [InlineData("up to (\\d+) entries, which stand beside the word", "Postings/FlatPostings.cs", "MaxEntries")]
+    [InlineData("up to (\\d+) entries, which are stored with the word", "Postings/FlatPostings.cs", "MaxEntries")]
     [InlineData("its best (\\d+) entries", "Postings/ListHead.cs", "MaxEntries")]
-    [InlineData("at most (\\d+) entries a window", "Matching/Lists/ListIntersection.cs", "MostPerWindow")]
-    [InlineData("or any, up to (\\d+) lists", "TopK/TopKPlan.cs", "MostTerms")]
-    [InlineData("Up to ([\\d,]+) hits wanted", "TopK/TopKPlan.cs", "MostWanted")]
-    [InlineData("where they are at most (\\d+)", "Searching/BoundedRanking.cs", "FewHits")]
+    [InlineData("at most (\\d+) entries per window", "Matching/Lists/ListIntersection.cs", "MostPerWindow")]
+    [InlineData("must match, up to (\\d+) lists", "TopK/TopKPlan.cs", "MostTerms")]
+    [InlineData("handles up to ([\\d,]+) requested hits", "TopK/TopKPlan.cs", "MostWanted")]
+    [InlineData("at most (\\d+) expected hits", "Searching/BoundedRanking.cs", "FewHits")]
     public void The_page_about_ways_to_search_has_the_numbers_that_choose(string says, string source, string name)
     {
         Match said = Regex.Match(File.ReadAllText(Page("docs/internals/search.md")), says);
