@@ -158,7 +158,7 @@ public sealed class ClientCertificatesTests
         await registry.PutAsync(first);
         (CertificateEntry? entry, string? complaint) = await registry.IdentifyAsync(new PresentedCertificate(renewed));
         Assert.Null(entry);
-        Assert.Contains("10,000 certificates, which is the most", complaint, StringComparison.Ordinal);
+        Assert.Contains("10,000 certificates, which is the limit", complaint, StringComparison.Ordinal);
         Assert.Equal(CertificateRegistry.MostCertificates, registry.All.Count);
         Assert.NotNull((await registry.IdentifyAsync(new PresentedCertificate(old))).Entry);
 
