@@ -24,10 +24,10 @@ internal static class BackupCommands
         Option<Uri> url = CommonOptions.Url();
         Option<string?> database = Database("Name of the database");
         Option<DirectoryInfo?> directory = Directory(
-            "Back up the database in this directory, which no server has open, instead of one of a server");
+            "Back up the database in this directory while no server is using it, instead of a database of a server");
         var output = new Option<FileInfo>("--output", "-o")
         {
-            Description = "File to write when all is there, replacing one of that name",
+            Description = "The file to write, which replaces an existing one once it is complete",
             HelpName = "file"
         };
         var to = new Option<string[]>("--to")
@@ -38,11 +38,11 @@ internal static class BackupCommands
             HelpName = "place",
             AllowMultipleArgumentsPerToken = false
         };
-        Option<KeyArgument?> key = KeyOptions.Key("Seal the backup with the key found here");
-        Option<KeyArgument?> directoryKey = KeyOptions.Key("Where the key of an encrypted directory is", "--directory-key");
+        Option<KeyArgument?> key = KeyOptions.Key("The source of a key to seal the backup with");
+        Option<KeyArgument?> directoryKey = KeyOptions.Key("The source of the key of an encrypted directory", "--directory-key");
         var plain = new Option<bool>("--plain")
         {
-            Description = "Write a plain backup of an encrypted database: everybody who has the file can read it"
+            Description = "Write an unencrypted backup of an encrypted database, which anyone with the file can read"
         };
         var compression = new Option<string>("--compression")
         {
@@ -123,20 +123,20 @@ internal static class BackupCommands
         Option<Uri> url = CommonOptions.Url();
         Option<string?> database = Database("Name of the new database");
         Option<DirectoryInfo?> directory = Directory(
-            "Restore to this directory, which is absent or empty, instead of to a server");
-        Option<KeyArgument?> key = KeyOptions.Key("Where the key is with which the backup was sealed");
+            "Restore to this directory, which must be absent or empty, instead of to a server");
+        Option<KeyArgument?> key = KeyOptions.Key("The source of the key that sealed the backup");
         Option<KeyArgument?> directoryKey = KeyOptions.Key(
-            "Encrypt the restored directory with the key found here", "--directory-key");
+            "The source of a key to encrypt the restored directory with", "--directory-key");
         var encrypted = new Option<bool>("--encrypted")
         {
-            Description = "Make the new database of the server an encrypted one, with the key that was given for its name"
+            Description = "Encrypt the new database of the server, with the key that was given for its name"
         };
         var plain = new Option<bool>("--plain")
         {
-            Description = "Restore a sealed backup to a plain database: everybody who has its files can read it"
+            Description = "Restore a sealed backup to an unencrypted database, which anyone with access to its files can read"
         };
         var command = new Command(
-            "restore", "Restores a backup to a new database, which appears when all of it is there and compared")
+            "restore", "Restores a backup to a new database, which becomes visible once it is complete and verified")
         {
             file, from, of, at, commit, url, database, directory, key, directoryKey, encrypted, plain,
         };
@@ -204,10 +204,10 @@ internal static class BackupCommands
         Option<string?> of = Of();
         Option<DateTimeOffset?> at = At();
         Option<long?> commit = Commit();
-        Option<KeyArgument?> key = KeyOptions.Key("Where the key is with which the backup was sealed");
+        Option<KeyArgument?> key = KeyOptions.Key("The source of the key that sealed the backup");
         var command = new Command(
             "verify",
-            "Reads a whole backup and says whether all of it is there; restores nothing and asks no server")
+            "Reads a whole backup and reports whether it is complete; restores nothing and needs no server")
             {
                 file, from, of, at, commit, key
             };
@@ -265,7 +265,7 @@ internal static class BackupCommands
             : throw new UsageException($"--while-writing takes 5 to 100 percent, not {percent}.");
 
     private static Option<string?> From() =>
-        new("--from") { Description = "Read it straight from a place: a folder, or s3://bucket/prefix", HelpName = "place" };
+        new("--from") { Description = "Read it from a destination: a folder, or s3://bucket/prefix", HelpName = "place" };
 
     private static Option<string?> Of() =>
         new("--of") { Description = "With --from: the database to use if there are backups of several", HelpName = "name" };
@@ -283,7 +283,7 @@ internal static class BackupCommands
     private static Option<long?> Commit() =>
         new("--commit")
         {
-            Description = "With --from: stop at exactly this commit; 'treepie backups list' says which there are",
+            Description = "With --from: stop at exactly this commit; 'treepie backups list' shows the available ones",
             HelpName = "number"
         };
 

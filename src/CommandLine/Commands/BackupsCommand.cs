@@ -12,21 +12,21 @@ namespace Treepie.CommandLine.Commands;
 internal static class BackupsCommand
 {
     /// <summary>The command.</summary>
-    public static Command Create(Shell shell) => new("backups", "Shows what backups there are") { List(shell) };
+    public static Command Create(Shell shell) => new("backups", "Lists backups") { List(shell) };
 
     private static Command List(Shell shell)
     {
         var at = new Option<string>("--at")
         {
-            Description = "The place: a folder, or s3://bucket/prefix",
+            Description = "The destination: a folder, or s3://bucket/prefix",
             HelpName = "place",
             Required = true
         };
-        var database = new Option<string?>("--database", "-d") { Description = "Of this database only", HelpName = "name" };
-        Option<KeyArgument?> key = KeyOptions.Key("Where the key is of sealed backups that have no card");
+        var database = new Option<string?>("--database", "-d") { Description = "Only this database", HelpName = "name" };
+        Option<KeyArgument?> key = KeyOptions.Key("The source of the key of sealed backups without a card");
         var command = new Command(
             "list",
-            "Lists backups at a place, to which commits and times they lead, and what is missing between them")
+            "Lists the backups at a destination, the commits and times they restore, and gaps between them")
             {
                 at, database, key
             };

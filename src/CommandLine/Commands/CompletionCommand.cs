@@ -9,7 +9,7 @@ internal static class CompletionCommand
     /// <summary>The command.</summary>
     public static Command Create(Shell shell)
     {
-        var name = new Argument<string>("shell") { Description = "Which shell reads the script" };
+        var name = new Argument<string>("shell") { Description = "The shell that reads the script" };
         name.AcceptOnlyFromAmong([.. CompletionScript.Shells]);
         var command = new Command(
             "completion", "Writes a script that completes commands and options: source <(treepie completion bash)")

@@ -36,7 +36,7 @@ internal static class DatabasesCommand
         Option<Uri> url = CommonOptions.Url();
         var encrypted = new Option<bool>("--encrypted")
         {
-            Description = "Encrypt everything of it on the disk, with the key that --key names or the server has been told"
+            Description = "Encrypt the whole database on disk, with the key that --key names or that was given to the server"
         };
         Option<KeyArgument?> key = KeyOptions.Key("With --encrypted: where its key is, which the server keeps");
         var command = new Command("create", "Creates a database") { name, url, encrypted, key };

@@ -18,14 +18,14 @@ internal static class ExplainCommand
         Option<Uri> url = CommonOptions.Url();
         Option<string> database = CommonOptions.Database();
         Option<string?> parameters = QueryCommand.Parameters();
-        var svg = new Option<string?>("--svg") { Description = "Writes a picture into this file instead", HelpName = "file" };
-        var json = new Option<bool>("--json") { Description = "Writes the answer of the server as it is" };
+        var svg = new Option<string?>("--svg") { Description = "Write a picture to this file instead", HelpName = "file" };
+        var json = new Option<bool>("--json") { Description = "Write the response of the server unchanged" };
         var wait = new Option<bool>("--wait", "-w")
         {
-            Description = "Wait until the index has caught up with all documents written before"
+            Description = "Wait until the index has indexed all documents written before"
         };
         var command = new Command(
-            "explain", "Runs a query and draws how it was run: steps, counts, times, and what was decided why")
+            "explain", "Runs a query and draws its plan: steps, counts, times, and decisions with their reasons")
         {
             query, url, database, parameters, svg, json, wait,
         };

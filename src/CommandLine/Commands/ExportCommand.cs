@@ -20,8 +20,8 @@ internal static class ExportCommand
         var output = new Option<FileInfo?>("--output", "-o")
         {
             Description =
-                "File to write when all is there, replacing one of that name; gzip'ed if it ends in .gz; without it, standard "
-                    + "output",
+                "The file to write, which replaces an existing one once it is complete; gzip'ed if it ends in .gz; by default "
+                    + "standard output",
             HelpName = "file",
         };
         var command = new Command("export", "Writes documents as JSON lines, with their @metadata, in the form that import reads")

@@ -22,7 +22,7 @@ internal static class ImportCommand
         Option<string> database = CommonOptions.Database();
         var collection = new Option<string?>("--collection", "-c")
         {
-            Description = "Collection of every document; without it, each document's own from its @metadata",
+            Description = "The collection of all documents; by default that in the @metadata of each document",
             HelpName = "name",
         };
         var idField = new Option<string?>("--id-field")
@@ -32,12 +32,12 @@ internal static class ImportCommand
         };
         var idPrefix = new Option<string?>("--id-prefix")
         {
-            Description = "Put this before the field or the number of the line",
+            Description = "The prefix of ids, before the field or the line number",
             HelpName = "text"
         };
         var batchSize = new Option<int>("--batch-size")
         {
-            Description = "Most documents of one batch, which is one transaction",
+            Description = "The maximum number of documents in a batch, which is one transaction",
             HelpName = "n",
             DefaultValueFactory = _ => new ImportOptions().BatchDocuments,
         };
@@ -48,11 +48,11 @@ internal static class ImportCommand
         });
         var createDatabase = new Option<bool>("--create-database")
         {
-            Description = "Create the database if there is none of that name"
+            Description = "Create the database if it does not exist"
         };
         var overwrite = new Option<bool>("--overwrite")
         {
-            Description = "Replace documents that exist, which are otherwise left as they are"
+            Description = "Replace existing documents, which are otherwise skipped"
         };
         var onError = new Option<string>("--on-error")
         {
@@ -77,7 +77,7 @@ internal static class ImportCommand
                 && (given.Length != 1 || !char.IsAscii(given[0])))
                 result.AddError("--separator is one character of ASCII, or tab");
         });
-        var text = new Option<bool>("--text") { Description = "Keep cells of CSV as texts, also numbers, true and false" };
+        var text = new Option<bool>("--text") { Description = "Import CSV cells as texts, including numbers, true and false" };
 
         var command = new Command(
             "import", "Imports a file of JSON lines or CSV; after an interruption the same command continues where it stopped")

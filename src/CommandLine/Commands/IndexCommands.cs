@@ -24,7 +24,7 @@ internal static class IndexCommands
             shell, "delete", "Deletes an index, with its definition", "is deleted",
             static (client, name, token) => client.DeleteIndexAsync(name, token)),
         Change(
-            shell, "rebuild", "Empties an index and builds it again from the documents", "is being built again",
+            shell, "rebuild", "Rebuilds an index from the documents", "is being built again",
             static (client, name, token) => client.ResetIndexAsync(name, token)),
     };
 
@@ -39,7 +39,7 @@ internal static class IndexCommands
             Description =
                 """A JSON file with one definition, or an array of them: {"Name":"Orders/ByCity","Collections":["Orders"],"Fields":{"City":{"Path":"ShipTo.City"}}}""",
         };
-        var command = new Command("put", "Defines indexes; one of the same name answers until the new one is built")
+        var command = new Command("put", "Defines indexes; an existing one of the same name answers until the new one is built")
         {
             file, url, database
         };
@@ -88,7 +88,7 @@ internal static class IndexCommands
     {
         Option<Uri> url = CommonOptions.Url();
         Option<string> database = CommonOptions.Database();
-        var command = new Command("list", "Writes the indexes, one per line: name, entries, state, how far behind")
+        var command = new Command("list", "Writes the indexes, one per line: name, entries, state, waiting changes")
         {
             url, database
         };
@@ -135,10 +135,10 @@ internal static class IndexCommands
         Option<string> database = CommonOptions.Database();
         var name = new Argument<string?>("name")
         {
-            Description = "Name of the index; without it, of all",
+            Description = "The name of the index; by default all indexes",
             Arity = ArgumentArity.ZeroOrOne
         };
-        var command = new Command("errors", "Writes what could not be indexed, one per line: index, time, what is wrong")
+        var command = new Command("errors", "Writes the documents that could not be indexed, one per line: index, time, error")
         {
             name, url, database
         };

@@ -21,8 +21,8 @@ internal static class KeyCommands
 
     private static Command Generate(Shell shell)
     {
-        var file = new Argument<FileInfo>("file") { Description = "The file to make; one that is there is left alone" };
-        var command = new Command("generate", "Makes a file with a new random key, readable for its owner alone") { file };
+        var file = new Argument<FileInfo>("file") { Description = "The file to create; an existing file is not changed" };
+        var command = new Command("generate", "Creates a file with a new random key that only its owner can read") { file };
         command.SetAction((parsed, cancellationToken) => OfflineCommands.RunAsync(
             shell,
             async () =>
@@ -42,19 +42,19 @@ internal static class KeyCommands
     {
         Option<Uri> url = CommonOptions.Url();
         Option<string> database = CommonOptions.Database();
-        Option<KeyArgument?> key = KeyOptions.Key("Where the key of the database is");
+        Option<KeyArgument?> key = KeyOptions.Key("The source of the key of the database");
         key.Required = true;
         var untilRestart = new Option<bool>("--until-restart")
         {
-            Description = "The server holds it in memory and does not keep it; it needs no master key for that"
+            Description = "Keep it in memory only, without storing it; this needs no master key"
         };
         var overwrite = new Option<bool>("--overwrite")
         {
-            Description = "Replace another key that was given for a database that is not made yet"
+            Description = "Replace a key given earlier for a database that does not exist yet"
         };
         var command = new Command(
             "give",
-            "Gives a server the key of a database: one that is locked opens, one that is to be made can be")
+            "Gives a server the key of a database, to open a locked one or to create an encrypted one")
             {
                 url, database, key, untilRestart, overwrite
             };
@@ -74,10 +74,10 @@ internal static class KeyCommands
     private static Command Change(Shell shell)
     {
         var place = new KeyPlace(
-            "The database's directory, of a server that is stopped; without it, --database on a server that runs");
-        Option<KeyArgument?> next = KeyOptions.Key("Where the new key is", "--new-key");
+            "The database's directory, of a stopped server; without it, --database on a running server");
+        Option<KeyArgument?> next = KeyOptions.Key("The source of the new key", "--new-key");
         next.Required = true;
-        var command = new Command("change", "Gives a database another key. Rewrites one block, however large the database is")
+        var command = new Command("change", "Changes the key of a database. Rewrites one block, whatever its size")
         {
             next
         };
@@ -103,7 +103,7 @@ internal static class KeyCommands
     private static Command Rotate(Shell shell)
     {
         var place = new KeyPlace(
-            "The database's directory, of a server that is stopped; without it, --database on a server that runs");
+            "The database's directory, of a stopped server; without it, --database on a running server");
         var command = new Command(
             "rotate",
             "Encrypts a database anew with random keys drawn now, under the same key of yours; takes as long as writing all of "

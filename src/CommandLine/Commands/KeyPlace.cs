@@ -40,7 +40,7 @@ internal sealed class KeyPlace(string meaning)
         if (directory is null == database is null)
         {
             shell.Error.WriteLine(
-                "Give the directory of a database that no server has open, or --database and the server it is on.");
+                "Give the directory of a database that no server is using, or --database and its server.");
             return Task.FromResult(ExitCode.Usage);
         }
 

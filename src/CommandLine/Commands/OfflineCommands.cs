@@ -15,7 +15,7 @@ internal static class OfflineCommands
             "The data directory of a server, a database in it, or a single environment");
         Option<bool> json = Json();
         var keys = new OfflineKeyOptions();
-        var command = new Command("check", "Checks the files of a data directory that no server has open; changes nothing")
+        var command = new Command("check", "Checks the files of a data directory while no server is using it; changes nothing")
         {
             directory, json
         };
@@ -36,10 +36,10 @@ internal static class OfflineCommands
     public static Command CreateSalvage(Shell shell)
     {
         Argument<DirectoryInfo> directory = Directory("The damaged data directory; nothing is written in it");
-        var target = new Argument<DirectoryInfo>("target") { Description = "Where to: a directory that is absent or empty" };
+        var target = new Argument<DirectoryInfo>("target") { Description = "The target directory, absent or empty" };
         Option<bool> json = Json();
         var keys = new OfflineKeyOptions();
-        var command = new Command("salvage", "Brings what can still be read of a damaged data directory into a new one")
+        var command = new Command("salvage", "Copies what can still be read from a damaged data directory to a new one")
         {
             directory, target, json
         };

@@ -35,18 +35,18 @@ internal static class QueryCommand
         format.AcceptOnlyFromAmong(QueryFormats.Names);
         var wait = new Option<bool>("--wait", "-w")
         {
-            Description = "Wait until the index has caught up with all documents written before"
+            Description = "Wait until the index has indexed all documents written before"
         };
         var waitSeconds = new Option<int>("--wait-seconds")
         {
-            Description = "How long to wait at most",
+            Description = "The maximum time to wait",
             HelpName = "n",
             DefaultValueFactory = _ => DefaultWaitSeconds,
         };
         waitSeconds.Validators.Add(result => Within(result, 1, MaxWaitSeconds));
         var rows = new Option<int>("--rows")
         {
-            Description = "Most rows of a table",
+            Description = "The maximum number of rows in a table",
             HelpName = "n",
             DefaultValueFactory = _ => 50
         };

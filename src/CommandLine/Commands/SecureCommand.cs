@@ -17,16 +17,16 @@ internal static class SecureCommand
     {
         var directory = new Argument<DirectoryInfo>(
             "directory")
-        { Description = "The data directory of the server, there already or not" };
+        { Description = "The data directory of the server, which need not exist yet" };
         var names = new Option<string[]>("--name")
         {
-            Description = "A name or address by which clients reach the server; may be given several times. Default: localhost",
+            Description = "A host name or address of the server for clients; may be given several times. Default: localhost",
             HelpName = "name",
             DefaultValueFactory = _ => [],
         };
         var renew = new Option<bool>(
             "--renew")
-        { Description = "Make new certificates for the same keys; a running server takes them without a restart" };
+        { Description = "Renew the certificates with the same keys; a running server uses them without a restart" };
         var command = new Command("secure",
             "Makes an authority, a server's certificate and an administrator's, in <directory>/security, and says how to use "
             + "them") { directory, names, renew };

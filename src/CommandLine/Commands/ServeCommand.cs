@@ -23,11 +23,12 @@ internal static class ServeCommand
         {
             new Option<string>("--directory")
             {
-                Description = "Where the databases are kept. Default: ./data", HelpName = "path",
+                Description = "The directory of the databases. Default: ./data", HelpName = "path",
             },
             new Option<string>("--url")
             {
-                Description = "Where to listen; port 0 takes a free one. Default: http://127.0.0.1:8080", HelpName = "address",
+                Description = "The address to listen on; port 0 takes a free one. Default: http://127.0.0.1:8080",
+                HelpName = "address",
             },
         };
         command.TreatUnmatchedTokensAsErrors = false;

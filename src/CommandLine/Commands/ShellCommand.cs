@@ -24,7 +24,7 @@ internal static class ShellCommand
         Option<string?> database = CommonOptions.OptionalDatabase();
         Option<DirectoryInfo?> directory = CommonOptions.Directory();
         var keys = new OfflineKeyOptions();
-        var command = new Command("shell", "Takes queries line by line, from the keyboard or a pipe, and writes their results")
+        var command = new Command("shell", "Reads queries line by line, from the keyboard or a pipe, and writes their results")
         {
             url, database, directory,
         };

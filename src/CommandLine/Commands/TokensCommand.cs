@@ -22,7 +22,7 @@ internal static class TokensCommand
     private static Command List(Shell shell)
     {
         Option<Uri> url = CommonOptions.Url();
-        var command = new Command("list", "Writes id, end, rights and name of each token, one per line") { url };
+        var command = new Command("list", "Writes id, expiration, permissions and name of each token, one per line") { url };
         command.SetAction(shell, url, async (_, server, cancellationToken) =>
         {
             using HttpResponseMessage response = await server.SendAsync(
@@ -48,7 +48,7 @@ internal static class TokensCommand
         clearance.AcceptOnlyFromAmong("ValidUser", "Operator", "ClusterAdmin");
         var permissions = new Option<string[]>("--permission", "-p")
         {
-            Description = "Of a ValidUser: what it may do with a database, like shop=Read, shop=ReadWrite, shop=Admin",
+            Description = "For a ValidUser: the permission for a database, such as shop=Read, shop=ReadWrite, shop=Admin",
             HelpName = "database=right",
         };
         permissions.Validators.Add(result =>
@@ -60,7 +60,7 @@ internal static class TokensCommand
         });
         var days = new Option<int>("--days")
         {
-            Description = "How long it is valid",
+            Description = "The time until it expires",
             HelpName = "n",
             DefaultValueFactory = _ => DefaultDays
         };
@@ -70,7 +70,7 @@ internal static class TokensCommand
                 result.AddError(string.Create(CultureInfo.InvariantCulture, $"--days goes from 1 to {MostDays}"));
         });
         var command = new Command(
-            "create", "Makes a token and writes it to standard output, the only time it can be read")
+            "create", "Creates a token and writes it to standard output; it cannot be read again later")
         {
             name, url, clearance, permissions, days,
         };
@@ -101,8 +101,8 @@ internal static class TokensCommand
     private static Command Delete(Shell shell)
     {
         Option<Uri> url = CommonOptions.Url();
-        var id = new Argument<string>("id") { Description = "Its id, as list has it" };
-        var command = new Command("delete", "Deletes a token: nobody can use it any more") { id, url };
+        var id = new Argument<string>("id") { Description = "The id of the token, as shown by list" };
+        var command = new Command("delete", "Deletes a token, which is invalid from then on") { id, url };
         command.Aliases.Add("revoke");
         command.SetAction(shell, url, async (parsed, server, cancellationToken) =>
         {

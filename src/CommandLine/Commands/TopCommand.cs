@@ -18,7 +18,7 @@ internal static class TopCommand
         Option<Uri> url = CommonOptions.Url();
         var seconds = new Option<int>("--seconds", "-s")
         {
-            Description = "How long each picture looks back",
+            Description = "The time that each update covers",
             HelpName = "n",
             DefaultValueFactory = _ => 1,
         };
@@ -29,7 +29,7 @@ internal static class TopCommand
         });
         var count = new Option<int>("--count", "-n")
         {
-            Description = "End after so many pictures; 0: at Ctrl-C",
+            Description = "The number of updates before it ends; 0: until Ctrl-C",
             HelpName = "n",
         };
         count.Validators.Add(result =>
@@ -37,8 +37,8 @@ internal static class TopCommand
             if (result.GetValueOrDefault<int>() < 0)
                 result.AddError("--count is a number of pictures, or 0 for no end");
         });
-        var json = new Option<bool>("--json") { Description = "Write each as a line of JSON, as the server answers" };
-        var command = new Command("top", "Shows what a server is doing: its load, its requests, its busiest databases")
+        var json = new Option<bool>("--json") { Description = "Write each update as a line of JSON, as returned by the server" };
+        var command = new Command("top", "Shows the activity of a server: load, requests, and the busiest databases")
         {
             url, seconds, count, json,
         };

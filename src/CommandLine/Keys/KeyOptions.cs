@@ -25,7 +25,7 @@ internal static class KeyOptions
     /// <summary><c>--master-key</c>, for commands that work on the files of a server.</summary>
     public static Option<KeySource?> MasterKey() => new("--master-key")
     {
-        Description = "Where the server's master key is, which opens the keys it has kept",
+        Description = "The source of the server's master key, which decrypts its stored keys",
         HelpName = "source",
         CustomParser = result => Parse(result, KeySource.Parse),
     };
@@ -33,7 +33,7 @@ internal static class KeyOptions
     /// <summary><c>--database-key</c>, for commands that work on the files of a server.</summary>
     public static Option<(string Database, KeyArgument Key)[]> DatabaseKeys() => new("--database-key")
     {
-        Description = "Where the key of one database is; may be given several times",
+        Description = "The source of the key of one database; may be given several times",
         HelpName = "name=source",
         AllowMultipleArgumentsPerToken = false,
         CustomParser = result => [

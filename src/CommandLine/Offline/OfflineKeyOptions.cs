@@ -7,7 +7,8 @@ namespace Treepie.CommandLine.Offline;
 /// <summary>The key options of a command that works on the files of a stopped server.</summary>
 internal sealed class OfflineKeyOptions
 {
-    private readonly Option<KeyArgument?> _key = KeyOptions.Key("Where the key is, of what is encrypted and has no other source");
+    private readonly Option<KeyArgument?> _key = KeyOptions.Key(
+        "The source of the key for encrypted databases without a source of their own");
     private readonly Option<KeySource?> _masterKey = KeyOptions.MasterKey();
     private readonly Option<(string Database, KeyArgument Key)[]> _databaseKeys = KeyOptions.DatabaseKeys();
 

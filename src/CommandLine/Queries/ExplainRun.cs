@@ -17,7 +17,7 @@ internal sealed class ExplainRun(DatabaseClient database, Shell shell)
         await shell.OutputText.WriteLineAsync();
         if (!timings.TryGetProperty("QueryPlan", out JsonElement plan))
         {
-            await shell.OutputText.WriteLineAsync("No index was asked: the documents themselves were read, one after the other.");
+            await shell.OutputText.WriteLineAsync("No index was used: the documents themselves were read, one after another.");
             return;
         }
 
