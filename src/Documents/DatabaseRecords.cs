@@ -52,7 +52,7 @@ public static class DatabaseRecords
                     database.ApplySettings(); // even if an index cannot be built anew with the analyzers
             }
 
-            // The locks are those of who changes analyzers or sorters alone. Analyzers that stay are not looked at: indexes may
+            // Takes the same locks as changes of analyzers or sorters alone. Unchanged analyzers are not checked: indexes may
             // not be buildable with them any more.
             void Change()
             {

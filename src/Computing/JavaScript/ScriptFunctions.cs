@@ -76,7 +76,7 @@ internal sealed class ScriptFunctions
         _originals.Clear();
     }
 
-    /// <summary>Notes the text of a document, so that its numbers can be had as they are written.</summary>
+    /// <summary>Stores the text of a document, to return its numbers as they are written.</summary>
     public void Note(JsValue document, ReadOnlyMemory<byte> json) => _originals[document] = json;
 
     private void Define(string name, int parameters, Func<JsValue, JsValue[], JsValue> function) =>

@@ -37,7 +37,7 @@ internal sealed class RollUpProgress
     public long Ticks { get; private set; }
 
     /// <summary>
-    /// Advances the time of the latest run. A clock that was far ahead once is not believed for ever: all series are processed
+    /// Advances the time of the latest run. After a clock that was far ahead was corrected, all series are processed
     /// again, and entries from now on are rolled up.
     /// </summary>
     public void Advance(long nowTicks)

@@ -96,7 +96,7 @@ internal sealed class SeriesRollUp(
 
     /// <summary>
     /// The stretches of a time and where they end: before the time does, where a step is full. If that is within a stretch, it is
-    /// the last one, is not before the end, and the next step goes on there.
+    /// the last one, is not before the end, and the next step continues there.
     /// </summary>
     private (List<RollUpGroup> Groups, long End) Groups(
         byte[] prefix, TimeSeriesPeriod stretch, long from, long to, bool ofRollUps)

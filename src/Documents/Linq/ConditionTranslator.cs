@@ -74,7 +74,7 @@ internal sealed class ConditionTranslator
         }
     }
 
-    /// <summary>Returns a condition that documents are looked at for.</summary>
+    /// <summary>Returns a condition that is evaluated on documents.</summary>
     /// <param name="most">What an index can tell, which matches all documents that match the condition.</param>
     /// <param name="whole">Translates the condition for <c>filter</c>.</param>
     /// <param name="quoted">The condition, for error messages.</param>
@@ -176,7 +176,7 @@ internal sealed class ConditionTranslator
     }
 
     /// <summary>
-    /// Marks a condition that null fulfills: an index finds null in arrays without elements too, so elements must be looked at.
+    /// Marks a condition that null fulfills: an index finds null in arrays without elements too, so elements must be examined.
     /// </summary>
     private Clause OnElements(DocumentPath path, Clause clause, Expression quoted) =>
         path.IsOfElements && !IsFilter

@@ -12,7 +12,7 @@ public sealed class DocumentRevisions
 {
     private const int RevisionsPerStep = 256;
 
-    /// <summary>Documents whose revisions are looked at in one step.</summary>
+    /// <summary>The maximum number of documents whose revisions are processed in one step.</summary>
     private const int DocumentsPerStep = 256;
 
     /// <summary>The size in bytes of reverted documents after which a step ends.</summary>
@@ -185,7 +185,7 @@ public sealed class DocumentRevisions
     }
 
     /// <summary>
-    /// Deletes revisions of documents from one on, in a step of limited size; returns their number, and where to go on.
+    /// Deletes revisions of documents from one on, in a step of limited size; returns their number, and where to continue.
     /// </summary>
     private static (int Deleted, int Next) Enforce(
         DocumentWriter writer, byte[][] documents, int from, HashSet<string> wanted, bool includesForced)

@@ -6,7 +6,7 @@ namespace Treepie.Writes;
 /// <summary>Changes of documents whose ids have a prefix, found in the log of changes.</summary>
 internal static class PrefixChange
 {
-    /// <summary>The maximum number of changes that are looked at: after so many there counts as being one.</summary>
+    /// <summary>The maximum number of changes to check: after more, a change with the prefix is assumed.</summary>
     private const int MostLooked = 4_096;
 
     /// <summary>Returns the etag of a change after another one; null if there is none.</summary>

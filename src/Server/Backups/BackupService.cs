@@ -116,7 +116,7 @@ internal sealed class BackupService : IAsyncDisposable
         }
         catch (OperationCanceledException)
         {
-            // the server stops; the next start goes on
+            // the server stops; the next start continues
         }
         catch (Exception error)
         {

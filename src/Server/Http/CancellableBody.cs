@@ -8,7 +8,7 @@ namespace Treepie.Server.Http;
 /// Asynchronous only.
 /// </summary>
 /// <param name="reader">The body.</param>
-/// <param name="patience">How long a read waits for the client; null: for ever.</param>
+/// <param name="patience">How long a read waits for the client; null: without a limit.</param>
 /// <param name="clock">The clock.</param>
 internal sealed class CancellableBody(PipeReader reader, TimeSpan? patience = null, TimeProvider? clock = null)
     : BodyStream

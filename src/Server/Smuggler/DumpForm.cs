@@ -55,7 +55,7 @@ internal static class DumpForm
             size.MaxRequestBodySize = null;
         if (http.Features.Get<IHttpMinRequestBodyDataRateFeature>() is { } rate)
             rate.MinDataRate = null; // committing a batch may take longer than the client is allowed to pause
-        // Only the wait for the client counts: one that is gone without a word would hold its place for ever.
+        // Only the wait for the client is limited: one that vanished without closing would hold its place forever.
         return new CancellableBody(
             http.Request.BodyReader, request.Services.Limits.BulkInsertIdleTimeout, request.Services.Clock);
     }

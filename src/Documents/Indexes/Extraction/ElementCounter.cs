@@ -15,17 +15,17 @@ internal sealed class ElementCounter
 
     public void Clear() => (Count, _end) = (0, 0);
 
-    /// <summary>Counts a text that stands in no JSON.</summary>
+    /// <summary>Counts a text that is not part of the JSON.</summary>
     public void AddText() => Count++;
 
-    /// <summary>Counts a value, unless it stands in an array that is counted.</summary>
+    /// <summary>Counts a value, unless it is in an array that is counted.</summary>
     public void AddValue(in Utf8JsonReader reader)
     {
         if (reader.TokenStartIndex >= _end && reader.TokenType != JsonTokenType.Null)
             Count++;
     }
 
-    /// <summary>Counts the elements of an array, with the reader at its start, unless it stands in one that is counted.</summary>
+    /// <summary>Counts the elements of an array, with the reader at its start, unless it is in one that is counted.</summary>
     public void AddArray(Utf8JsonReader reader)
     {
         if (reader.TokenStartIndex < _end)

@@ -274,7 +274,7 @@ internal sealed class FieldExtractor
 
         public void EmptyArray(int slot) => Null(slot, isExact: false);
 
-        /// <summary>Adds a text that stands in no JSON: an id, or known metadata.</summary>
+        /// <summary>Adds a text that is not part of the JSON: an id, or known metadata.</summary>
         public void Text(int slot, ReadOnlySpan<byte> utf8)
         {
             foreach (FieldTarget target in slots[slot].Targets)

@@ -255,7 +255,7 @@ internal sealed class GroupBinder
     /// </summary>
     /// <param name="name">The function.</param>
     /// <param name="argument">What stands between its parentheses.</param>
-    /// <param name="position">Where the call stands in the query.</param>
+    /// <param name="position">The position of the call in the query.</param>
     public string? MemberOfCall(string name, string argument, int position)
     {
         if (_query.Declarations.Any(one => one.Name == name))

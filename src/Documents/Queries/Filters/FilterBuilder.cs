@@ -211,7 +211,7 @@ internal sealed class FilterBuilder(RqlQuery query, Func<ParameterExpression, Js
         }
     }
 
-    /// <summary>Returns what a method is asked about; a text is a path in quotes.</summary>
+    /// <summary>Returns the field that a method is applied to; a text is a quoted path.</summary>
     private FilterOperand Field(Expression expression, bool isExact) =>
         PathOf(expression, isExact) ?? Operand(expression, isExact);
 
