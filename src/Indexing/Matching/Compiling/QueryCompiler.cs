@@ -506,7 +506,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         if (lists.Count < 2)
             return Either(clauses);
         clauses.RemoveAll(static clause => TermOperator.Of(clause) is LongListOperator);
-        clauses.Add(new LongListsOperator(context, Together(lists)));
+        clauses.Add(new LongListsOperator(context, new OrOperator(context, Together(lists))));
         return Either(clauses);
     }
 

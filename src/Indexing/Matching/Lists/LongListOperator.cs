@@ -50,7 +50,7 @@ internal sealed class LongListOperator(
         TryGet(window, out PostingWindow mine) ? mine.Keep(offsets, wanted) : wanted ? 0 : offsets.Length;
 
     /// <summary>Adds all entries to a union.</summary>
-    public void AddTo(UnionOperator union) => union.Add(postings, listId, count);
+    public void AddTo(UnionOperator union) => union.Add(postings, listId, Estimate);
 
     /// <summary>The list, for looking up single windows.</summary>
     public PostingCursor Postings => List;

@@ -11,21 +11,17 @@ namespace Treepie.Indexing.Matching.Lists;
 /// </summary>
 /// <param name="context">The query.</param>
 /// <param name="lists">The lists, at least two, possibly traced.</param>
-internal sealed class LongListsOperator(QueryContext context, Operator[] lists) : Operator(context)
+internal sealed class LongListsOperator(QueryContext context, OrOperator lists)
+    : Operator(context, lists.Expected, lists.Cost)
 {
-    private readonly OrOperator _lists = new(context, lists);
     private UnionOperator? _gathered;
     private PlanNode? _node;
     private long _lastWindow = -1;
     private long _read;
 
-    public override MatchEstimate Expected => _lists.Expected;
+    private Operator Current => _gathered is null ? lists : _gathered;
 
-    public override OperatorCost Cost => _lists.Cost;
-
-    private Operator Current => _gathered is null ? _lists : _gathered;
-
-    public override PlanNode Describe() => _node = _lists.Describe();
+    public override PlanNode Describe() => _node = lists.Describe();
 
     public override long Next(long from) => Current.Next(from);
 
@@ -52,7 +48,7 @@ internal sealed class LongListsOperator(QueryContext context, Operator[] lists) 
     private UnionOperator Gather()
     {
         var union = new UnionOperator(Context);
-        foreach (Operator list in _lists.Clauses)
+        foreach (Operator list in lists.Clauses)
             (TermOperator.Of(list) as LongListOperator)?.AddTo(union);
         union.Seal();
         _node?.With(
