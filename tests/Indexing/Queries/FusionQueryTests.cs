@@ -10,16 +10,20 @@ public sealed class FusionQueryTests
 {
     private static readonly SortKey _best = new("", SortKind.Score, Descending: true);
 
-    [Fact]
-    public void A_fusion_is_the_merged_lists_of_its_searches()
+    [Theory]
+    [InlineData(0, 120)]
+    [InlineData(9_000, 30)] // in several windows, of which most have none of the best
+    public void A_fusion_is_the_merged_lists_of_its_searches(int more, int queries)
     {
         var random = new Random(Seed.Next());
         var data = new RandomData(random);
         using var fixture = new IndexFixture(RandomData.Schema);
         fixture.ChangeRandomly(random, data, changes: 400, keys: 300);
+        for (int i = 0; i < more; i++)
+            fixture.Put("more/" + i, [.. data.Entry()]);
         fixture.Commit();
         using var searcher = new IndexSearcher(fixture.Environment);
-        for (int i = 0; i < 120; i++)
+        for (int i = 0; i < queries; i++)
         {
             var fusion = new FusionQuery(
                 [
