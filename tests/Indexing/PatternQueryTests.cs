@@ -39,6 +39,29 @@ public sealed class PatternQueryTests
         Assert.Empty(fixture.Keys(new SearchRequest { Query = new WildcardQuery("exact", "k1*") }));
     }
 
+    /// <summary>In a word of a text, an asterisk is a wildcard and a question mark is not.</summary>
+    [Theory]
+    [InlineData("qu*k", "a b")]
+    [InlineData("QU*K", "a b")]
+    [InlineData("q*i*k fox", "a")]
+    [InlineData("q*c*", "a b")]
+    [InlineData("*ui*k", "a")]
+    [InlineData("qu?*k", "")]
+    [InlineData("brown f*x", "c")]
+    [InlineData("red-f*x", "")]
+    [InlineData("x*z", "")]
+    public void Asterisks_within_the_words_of_a_text_stand_for_any_characters(string text, string expected)
+    {
+        using var fixture = new IndexFixture(_schema);
+        fixture.Put("a", (1, FieldValue.Of("the quick fox")));
+        fixture.Put("b", (1, FieldValue.Of("quack, quiet red")));
+        fixture.Put("c", (1, FieldValue.Of("brown fix")));
+        fixture.Commit();
+        Assert.Equal(
+            expected,
+            string.Join(' ', fixture.Keys(new SearchRequest { Query = new FullTextQuery("text", text, All: true) })));
+    }
+
     [Theory]
     [InlineData(float.NaN)]
     [InlineData(float.PositiveInfinity)]
