@@ -73,11 +73,11 @@ public sealed class TermTableTests
     {
         int seed = Seed.Next();
         var random = new Random(seed);
+        byte[] key = new byte[NumberKey.Bytes];
         for (int round = 0; round < 100; round++)
         {
             TermTable texts = new(), numbers = new(), united = new();
             var model = new Model();
-            Span<byte> key = stackalloc byte[NumberKey.Bytes];
             for (int owner = 0; owner < 30; owner++)
             {
                 for (int count = random.Next(4); count > 0; count--)

@@ -64,7 +64,7 @@ public sealed class DamagedVectorsTests
             reader => reader.Walk(wanted, 5, 20, id => id % 2 == 0, 60, static () => { }),
             reader => reader.ScanAll(wanted, 5, static () => { }),
             reader => reader.Scan(wanted, 5, Enumerable.Range(from, 100).Select(static id => (long)id), static () => { }),
-            reader => Enumerable.Range(from, 100).SelectMany(id => reader.Of(id)).Count(),
+            reader => Enumerable.Range(from, 100).ToList().ForEach(id => reader.Of(id)),
         ];
         return searches.Count(search =>
         {

@@ -48,7 +48,7 @@ public sealed class FailedCommitTests
                         TakeSomethingAway(transaction, random);
                     BatchCommit.Run(transaction, RandomChanges.Schema, batch, round, memory, stop.Token);
                     return Undo();
-                }));
+                }, TestContext.Current.CancellationToken));
                 Assert.True(
                     end is CorruptionException or OperationCanceledException or UndoneException,
                     $"seed {seed}, round {round}, attempt {attempt}: {end}");
@@ -69,7 +69,8 @@ public sealed class FailedCommitTests
     private static void Commit(StorageEnvironment environment, IndexBatch batch, long etag, CommitMemory memory)
     {
         environment.Write(
-            transaction => BatchCommit.Run(transaction, RandomChanges.Schema, batch, etag, memory, CancellationToken.None));
+            transaction => BatchCommit.Run(transaction, RandomChanges.Schema, batch, etag, memory, CancellationToken.None),
+            TestContext.Current.CancellationToken);
         batch.Clear();
     }
 
