@@ -23,8 +23,8 @@ public sealed class OtherProcessorsTests
     {
         Assert.SkipUnless(Avx2.IsSupported, "These settings are about processors with AVX2.");
         ProcessStartInfo start = BuiltProgram.StartInfo(
-            typeof(OtherProcessorsTests).Assembly.Location, "--no-progress", "--filter-class", "*KernelsTests", "*.CellCoverTests",
-            "*.VectorWidthTests");
+            typeof(OtherProcessorsTests).Assembly.Location, "--no-progress", "--filter-class", "*KernelsTests",
+            "*.CellCoverTests", "*.VectorWidthTests");
         start.Environment[setting] = "0";
         using var process = Process.Start(start);
         Assert.NotNull(process);

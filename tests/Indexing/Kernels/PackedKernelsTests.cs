@@ -17,7 +17,8 @@ public sealed class PackedKernelsTests
                 random.NextBytes(bytes);
                 uint from = (uint)random.NextInt64(1L << bits),
                     span = round % 4 == 0 ? uint.MaxValue : (uint)random.NextInt64(1L << bits);
-                Assert.Equal(PackedKernels.BetweenScalar(bytes, bits, from, span), PackedKernels.Between(bytes, bits, from, span));
+                Assert.Equal(
+                    PackedKernels.BetweenScalar(bytes, bits, from, span), PackedKernels.Between(bytes, bits, from, span));
             }
         }
     }
