@@ -121,7 +121,7 @@ public sealed class OfflineCommandsTests : IDisposable
         (string[] Arguments, string Why)[] wrong =
         [
             (["check", Path.Combine(_files.Path, "nowhere")], "There is no directory"),
-            (["check", empty], "holds no environment"),
+            (["check", empty], "contains no environment"),
             (["salvage", Data], "target"),
             (["salvage", Data, _files.Path], "is not empty"),
             (["salvage", Data, Path.Combine(Data, "inside")], "lies inside"),
