@@ -64,7 +64,8 @@ public sealed class OperatorContractTests
         }
 
         CheckEntryOperator(data, random);
-        seen.Add(typeof(EntryOperator));
+        CheckLongLists(data, random);
+        seen.UnionWith([typeof(EntryOperator), typeof(LongListsOperator)]);
         Type[] unseen =
         [
             .. typeof(Operator).Assembly.GetTypes()
@@ -84,6 +85,19 @@ public sealed class OperatorContractTests
         Assert.Equal([window], answer.Windows);
         CallInAnyOrder(context, new EntryOperator(context, id), answer, all, random);
         RankAsSearchesDo(context, new EntryOperator(context, id), answer, random);
+    }
+
+    /// <summary>An operator for lists whose matches all score the same, which reads them otherwise after some windows.</summary>
+    private static void CheckLongLists(OperatorData data, Random random)
+    {
+        OperatorAnswer all = Ask(data, 0, new MatchAllQuery(), null, OperatorAnswer.Of);
+        using var context = new QueryContext(data.Searcher.View, TestContext.Current.CancellationToken);
+        OperatorAnswer answer = OperatorAnswer.Of(context, Compile());
+        CallInAnyOrder(context, Compile(), answer, all, random);
+        RankAsSearchesDo(context, Compile(), answer, random);
+
+        LongListsOperator Compile() => Assert.IsType<LongListsOperator>(
+            new QueryCompiler(context, isScored: false).CompileWhole(data.FrequentWords));
     }
 
     /// <summary>Compiles a query on a side: the index alone, the index beside its changes, or the changes.</summary>

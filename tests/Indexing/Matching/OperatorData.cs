@@ -107,6 +107,9 @@ internal sealed class OperatorData : IDisposable
         _ => new BoostQuery(Leaf(12), 2),
     };
 
+    /// <summary>Any of a few words with long lists.</summary>
+    public IndexQuery FrequentWords { get; } = new FullTextQuery("text", "w1 w2 w3", All: false);
+
     /// <summary>Number of kinds of <see cref="OfKind"/>.</summary>
     public const int Kinds = Leaves + 5;
 

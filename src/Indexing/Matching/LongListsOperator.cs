@@ -1,13 +1,14 @@
 using System.Globalization;
+using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 
-namespace Treepie.Indexing.Matching.Lists;
+namespace Treepie.Indexing.Matching;
 
 /// <summary>
-/// A disjunction of long lists that all score the same. Its first windows are read list by list. Once a sixteenth of all windows
-/// was needed, the lists are gathered into one bitmap, each in one pass, which takes a quarter of the time. So a page of the first
-/// hits, or a rare condition beside it, reads little, and at most a sixteenth of what is gathered is read twice.
+/// A disjunction of long lists whose matches all score the same. The first windows are read list by list. Once a sixteenth of
+/// all windows was needed, the lists are gathered into one bitmap, each in one pass, which takes a quarter of the time. So a
+/// page of the first hits, or a rare condition beside it, reads little, and little of what is gathered is read twice.
 /// </summary>
 /// <param name="context">The query.</param>
 /// <param name="lists">The lists, at least two, possibly traced.</param>
