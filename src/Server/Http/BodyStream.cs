@@ -1,8 +1,9 @@
 namespace Treepie.Server.Http;
 
 /// <summary>
-/// Base of streams over the bodies of requests and responses: forward only, and asynchronous only. A readable stream overrides
-/// <see cref="CanRead"/> and <see cref="ReadAsync(Memory{byte}, CancellationToken)"/>, a writable one <see cref="CanWrite"/> and
+/// Base of streams over the bodies of requests and responses: forward only, and asynchronous only, unlike the forward-only
+/// streams of the storage, which the server does not use. A readable stream overrides <see cref="CanRead"/> and
+/// <see cref="ReadAsync(Memory{byte}, CancellationToken)"/>, a writable one <see cref="CanWrite"/> and
 /// <see cref="WriteAsync(ReadOnlyMemory{byte}, CancellationToken)"/>.
 /// </summary>
 internal abstract class BodyStream : Stream
@@ -37,7 +38,12 @@ internal abstract class BodyStream : Stream
 
     public sealed override void Write(byte[] buffer, int offset, int count) => throw Blocking();
 
-    public sealed override void Flush() => throw Blocking();
+    /// <summary>Does nothing for a readable stream.</summary>
+    public sealed override void Flush()
+    {
+        if (CanWrite)
+            throw Blocking();
+    }
 
     public sealed override long Seek(long offset, SeekOrigin origin) => throw new NotSupportedException();
 
