@@ -68,8 +68,8 @@ public sealed record QueryRequest
     public TimeSpan? MaxTime { get; init; }
 
     /// <summary>
-    /// Whether <see cref="QueryResults.TotalResults"/> must be the exact number of matches. If not, a query can stop after the last
-    /// result of the page, and one sorted by score skips entries that cannot be among the best;
+    /// Whether <see cref="QueryResults.TotalResults"/> must be the exact number of matches. If not, a query can stop after the
+    /// last result of the page, and one sorted by score skips entries that cannot be among the best;
     /// <see cref="QueryResults.IsTotalExact"/> tells whether the number is exact.
     /// </summary>
     public bool CountsResults { get; init; } = true;

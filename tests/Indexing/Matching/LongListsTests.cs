@@ -66,7 +66,8 @@ public sealed class LongListsTests(LongListsTests.Years years) : IClassFixture<L
             : new OrQuery([.. values.Select(static value => new TermQuery("year", value))]);
     }
 
-    private static IEnumerable<PlanDecision> Decisions(PlanNode node) => node.Decisions.Concat(node.Children.SelectMany(Decisions));
+    private static IEnumerable<PlanDecision> Decisions(PlanNode node) =>
+        node.Decisions.Concat(node.Children.SelectMany(Decisions));
 
     private void AssertPages(IndexQuery query, Func<int, bool> matches)
     {
