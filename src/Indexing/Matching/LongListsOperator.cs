@@ -8,21 +8,40 @@ namespace Treepie.Indexing.Matching;
 /// <summary>
 /// A disjunction of long lists whose matches all score the same. The first windows are read list by list. Once a sixteenth of
 /// all windows was needed, the lists are gathered into one bitmap, each in one pass, which takes a quarter of the time. So a
-/// page of the first hits, or a rare condition beside it, reads little, and little of what is gathered is read twice.
+/// page of the first hits, or a rare condition beside it, reads little, and little of what is gathered is read twice. A query
+/// that needs all matches has them gathered beforehand (<see cref="Gathered"/>).
 /// </summary>
-/// <param name="context">The query.</param>
-/// <param name="lists">The lists, at least two, possibly traced.</param>
-internal sealed class LongListsOperator(QueryContext context, OrOperator lists)
-    : Operator(context, lists.Expected, lists.Cost)
+internal sealed class LongListsOperator : Operator
 {
+    private readonly OrOperator _lists;
     private UnionOperator? _gathered;
     private PlanNode? _node;
     private long _lastWindow = -1;
     private long _read;
 
-    private Operator Current => _gathered is null ? lists : _gathered;
+    /// <param name="context">The query.</param>
+    /// <param name="lists">The lists, at least two, possibly traced.</param>
+    public LongListsOperator(QueryContext context, OrOperator lists)
+        : base(context, lists.Expected, lists.Cost) => _lists = lists;
 
-    public override PlanNode Describe() => _node = lists.Describe();
+    private LongListsOperator(QueryContext context, OrOperator lists, UnionOperator gathered)
+        : base(context, gathered.Expected, gathered.Cost) => (_lists, _gathered) = (lists, gathered);
+
+    private Operator Current => _gathered is null ? _lists : _gathered;
+
+    private bool CanGather => Context.View.WindowCount <= UnionOperator.MostFlatWindows;
+
+    /// <summary>
+    /// Returns an operator of the same lists, gathered, whose number of matches is known; this one if there are too many windows.
+    /// </summary>
+    public LongListsOperator Gathered() => !CanGather
+        ? this
+        : new LongListsOperator(Context, _lists, Gather())
+        {
+            Decision = Context.Tracer is null ? null : DecisionOf("all matches are needed"),
+        };
+
+    public override PlanNode Describe() => _node = _lists.Describe();
 
     public override long Next(long from) => Current.Next(from);
 
@@ -37,26 +56,30 @@ internal sealed class LongListsOperator(QueryContext context, OrOperator lists)
 
     private Operator At(long window)
     {
-        if (_gathered is not null || window == _lastWindow || Context.View.WindowCount > UnionOperator.MostFlatWindows)
+        if (_gathered is not null || window == _lastWindow || !CanGather)
             return Current;
 
         _lastWindow = window;
         if (++_read > Math.Max(1, Context.View.WindowCount / 16))
+        {
             _gathered = Gather();
+            _node?.With(
+                DecisionOf(string.Create(CultureInfo.InvariantCulture, $"more than {_read - 1:N0} windows were needed")));
+        }
+
         return Current;
     }
 
     private UnionOperator Gather()
     {
         var union = new UnionOperator(Context);
-        foreach (Operator list in lists.Clauses)
+        foreach (Operator list in _lists.Clauses)
             (TermOperator.Of(list) as LongListOperator)?.AddTo(union);
         union.Seal();
-        _node?.With(
-            new PlanDecision(
-                "how to read the lists", "gathered into one bitmap", null,
-                string.Create(CultureInfo.InvariantCulture, $"more than {_read - 1:N0} windows were needed"),
-                [new PlanAlternative("window by window", null, "reads each list piece by piece")]));
         return union;
     }
+
+    private static PlanDecision DecisionOf(string reason) => new(
+        "how to read the lists", "gathered into one bitmap", null, reason,
+        [new PlanAlternative("window by window", null, "reads each list piece by piece")]);
 }

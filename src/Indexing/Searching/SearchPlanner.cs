@@ -33,7 +33,8 @@ internal sealed class SearchPlanner(
     private double? _cost;
 
     /// <summary>Whether the choice depends on the exact number of hits.</summary>
-    public bool NeedsTotal => request.Take > 0 && request.Sort.Count > 0 && !SortPlan.NeedsScores(request.Sort);
+    public static bool NeedsTotal(SearchRequest request) =>
+        request.Take > 0 && request.Sort.Count > 0 && !SortPlan.NeedsScores(request.Sort);
 
     /// <summary>Whether hits are counted without being kept, so that sorting would have to find them first.</summary>
     public bool IsCountedApart { get; init; }
@@ -71,8 +72,8 @@ internal sealed class SearchPlanner(
     {
         var node = new PlanNode(NameOf(way), label: LabelOf(way))
         {
-            Estimate = way == SearchWay.Count ? root.Estimate : NeedsTotal ? total : root.Estimate,
-            IsExact = (NeedsTotal || root.IsExact) && !isWithoutRange,
+            Estimate = way == SearchWay.Count ? root.Estimate : NeedsTotal(request) ? total : root.Estimate,
+            IsExact = (NeedsTotal(request) || root.IsExact) && !isWithoutRange,
         };
         if (_notTaken is { Count: > 0 })
             node.With(new PlanDecision("how to find the first in order", NameOf(way), _cost, _reason, [.. _notTaken]));

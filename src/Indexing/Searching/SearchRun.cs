@@ -72,7 +72,7 @@ internal sealed class SearchRun
         // _isWithoutRange implies a range
         _root = _isWithoutRange
             ? _compiler.CompileWhole(_range!.Rest)
-            : _compiler.CompileWhole(request.Query, countsOnly: request.Take == 0);
+            : _compiler.CompileWhole(request.Query, countsOnly: request.Take == 0, NeedsAll);
     }
 
     /// <summary>Number of hits before skip and take; a lower bound unless <see cref="IsTotalExact"/>.</summary>
@@ -108,6 +108,9 @@ internal sealed class SearchRun
 
     private long Limit => Math.Min(_request.Take, long.MaxValue - _request.Skip) + _request.Skip;
 
+    /// <summary>Whether every hit is read: to be counted, or as the way to sort depends on their number.</summary>
+    private bool NeedsAll => _request.CountsHits || _request.Take == 0 || SearchPlanner.NeedsTotal(_request);
+
     private bool IsScored => SortPlan.NeedsScores(_request.Sort);
 
     public void Execute()
@@ -134,7 +137,7 @@ internal sealed class SearchRun
         {
             // So few entries match the other conditions that reading their values is cheaper than a walk.
             _isWithoutRange = false;
-            _root = _compiler.CompileWhole(_request.Query);
+            _root = _compiler.CompileWhole(_request.Query, needsAll: NeedsAll);
             (hits, planner, way) = Choose();
         }
 
@@ -167,7 +170,7 @@ internal sealed class SearchRun
         {
             IsCountedApart = _listInRange is not null
         };
-        if (planner.NeedsTotal)
+        if (SearchPlanner.NeedsTotal(_request))
         {
             hits = _root.IsExact || _listInRange is not null ? null : Counted();
             Total = hits?.Total

@@ -50,9 +50,14 @@ public sealed class LongListsTests(LongListsTests.Years years) : IClassFixture<L
         _ = Search(any, skip: 0, take: 25, countsHits: false, out PlanNode page);
         Assert.DoesNotContain(Decisions(page), decision => decision.Question == Question);
         _ = Search(any, skip: 0, take: 25, countsHits: true, out PlanNode counted);
-        PlanDecision gathered = Assert.Single(Decisions(counted), decision => decision.Question == Question);
-        Assert.Equal("gathered into one bitmap", gathered.Chosen);
+        AssertGathered(counted, "all matches are needed");
+        _ = Search(any, skip: 0, take: 25, countsHits: false, out PlanNode sorted, _byYear);
+        AssertGathered(sorted, "all matches are needed");
+        _ = Search(new AndQuery([any, new NotQuery(Rare)]), skip: 0, take: 25, countsHits: true, out PlanNode narrowed);
+        AssertGathered(narrowed, "more than 4 windows were needed");
     }
+
+    private static readonly SortKey[] _byYear = [new("year", SortKind.Long, Descending: true)];
 
     private static TermQuery Rare => new("rare", FieldValue.Of("yes"));
 
@@ -78,6 +83,9 @@ public sealed class LongListsTests(LongListsTests.Years years) : IClassFixture<L
             Assert.Equal(expected.Length, counted.TotalCount);
             Assert.Equal(expected.Skip(skip).Take(take), Ids(counted));
             Assert.Equal(expected.Skip(skip).Take(take), Ids(Search(query, skip, take, countsHits: false, out _)));
+            SearchResults sorted = Search(query, skip, Math.Min(take, 1_000), countsHits: false, out _, _byYear);
+            Assert.Equal(expected.Length, sorted.TotalCount);
+            Assert.Equal(expected.OrderByDescending(id => years.Of[id]).Skip(skip).Take(Math.Min(take, 1_000)), Ids(sorted));
         }
     }
 
@@ -89,11 +97,18 @@ public sealed class LongListsTests(LongListsTests.Years years) : IClassFixture<L
         return ids;
     }
 
-    private SearchResults Search(IndexQuery query, int skip, int take, bool countsHits, out PlanNode plan)
+    private static void AssertGathered(PlanNode plan, string reason)
+    {
+        PlanDecision decision = Assert.Single(Decisions(plan), decision => decision.Question == Question);
+        Assert.Equal(("gathered into one bitmap", reason), (decision.Chosen, decision.Reason));
+    }
+
+    private SearchResults Search(
+        IndexQuery query, int skip, int take, bool countsHits, out PlanNode plan, SortKey[]? order = null)
     {
         using var searcher = new IndexSearcher(years.Store.Environment);
         SearchResults results = searcher.Search(
-            new SearchRequest { Query = query, Skip = skip, Take = take, CountsHits = countsHits },
+            new SearchRequest { Query = query, Skip = skip, Take = take, CountsHits = countsHits, Sort = order ?? [] },
             new QueryOptions { Plan = PlanDetail.Counts }, TestContext.Current.CancellationToken);
         plan = results.Plan ?? throw new InvalidOperationException("There is no plan.");
         return results;

@@ -38,22 +38,25 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     /// <param name="query">The query.</param>
     /// <param name="countsOnly">Whether only the number of hits is wanted, which a range can tell without its
     /// entries.</param>
-    public Operator CompileWhole(IndexQuery query, bool countsOnly = false)
+    /// <param name="needsAll">Whether every hit will be read, to sort or to count them.</param>
+    public Operator CompileWhole(IndexQuery query, bool countsOnly = false, bool needsAll = false)
     {
         if (countsOnly && query is RangeQuery range)
             return CompileRange(range, survivors: 0);
-        return isScored ? Traced(DocumentBoostOperator.Over(context, Compile(query, 0))) : Compile(query, 0);
+        return isScored
+            ? Traced(DocumentBoostOperator.Over(context, Compile(query, 0, needsAll)))
+            : Compile(query, 0, needsAll);
     }
 
-    private Operator Compile(IndexQuery query, int depth)
+    private Operator Compile(IndexQuery query, int depth, bool needsAll = false)
     {
         if (context.Tracer is not { } tracer)
-            return CompileNode(query, depth);
+            return CompileNode(query, depth, needsAll);
 
         // What is read while the operator is made, such as a range gathering its terms, is attributed to it.
         string name = query.GetType().Name;
         tracer.Enter(null, name[..^"Query".Length].ToLowerInvariant());
-        Operator compiled = Traced(CompileNode(query, depth));
+        Operator compiled = Traced(CompileNode(query, depth, needsAll));
         tracer.Leave(compiled.Describe());
         return compiled;
     }
@@ -63,7 +66,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         ? compiled
         : new TracedOperator(context, compiled, tracer);
 
-    private Operator CompileNode(IndexQuery query, int depth)
+    private Operator CompileNode(IndexQuery query, int depth, bool needsAll)
     {
         if (depth > MaxDepth)
             throw new IndexQueryException(
@@ -79,7 +82,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
                 return Equal(_view.Field(term.Field), term.Value);
             case InQuery list:
                 // Membership scores the same for one matching value or several.
-                Operator any = In(_view.Field(list.Field), list.Values);
+                Operator any = In(_view.Field(list.Field), list.Values, needsAll);
                 return isScored ? new ConstantOperator(context, any) : any;
             case AllInQuery list:
                 int field = _view.Field(list.Field);
@@ -132,13 +135,13 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             case AndQuery all:
                 return And(CompileClauses(Flatten(all), depth + 1));
             case OrQuery either:
-                return Or([.. Flatten(either).Select(clause => Compile(clause, depth + 1))]);
+                return Or([.. Flatten(either).Select(clause => Compile(clause, depth + 1))], needsAll);
             case IntersectQuery together:
                 return Intersect(together.Clauses, depth + 1);
             case NotQuery negated:
                 return Not(Compile(negated.Clause, depth + 1));
             case BoostQuery boost:
-                return Boost(boost, depth);
+                return Boost(boost, depth, needsAll);
             default:
                 throw new IndexQueryException($"This index does not know queries of the type {query.GetType().Name}.");
         }
@@ -378,13 +381,13 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
     private List<Operator> Terms(int field, ReadOnlySpan<byte> text) =>
         [.. Words(field, text).Select(word => (Operator?)Word(field, word.Form, withPositions: false) ?? None())];
 
-    private Operator In(int field, IReadOnlyList<FieldValue> values)
+    private Operator In(int field, IReadOnlyList<FieldValue> values, bool needsAll)
     {
         // A few values get an operator each. Of many values, only long lists do, which are read as far as the query needs them,
         // unless they are too many; the entries of all others are gathered into one union.
         const int Few = 8, MostLong = 64;
         if (values.Count <= Few)
-            return Any([.. values.Distinct().Select(value => Equal(field, value))]);
+            return Any([.. values.Distinct().Select(value => Equal(field, value))], needsAll);
 
         var others = new List<Operator>();
         var union = new UnionOperator(context);
@@ -419,7 +422,7 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
             others.Add(Long(TreeNames.Numbers(field), list));
         union.Name = ("in", _view.Schema.Fields[field].Name, null);
         union.Seal();
-        return Any(union.Estimate == 0 ? others : [union, .. others]);
+        return Any(union.Estimate == 0 ? others : [union, .. others], needsAll);
     }
 
     /// <summary>Normalizes a piece of a term.</summary>
@@ -455,11 +458,11 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         return [new TokenList.Token(form.ToArray(), 0, 0, text.Length)];
     }
 
-    private Operator Boost(BoostQuery boost, int depth)
+    private Operator Boost(BoostQuery boost, int depth, bool needsAll)
     {
         float outer = _boosted;
         _boosted = Boosted(boost.Factor);
-        Operator clause = Compile(boost.Clause, depth + 1);
+        Operator clause = Compile(boost.Clause, depth + 1, needsAll);
         _boosted = outer;
         return isScored ? new BoostOperator(context, clause, boost.Factor) : clause;
     }
@@ -497,16 +500,17 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
         _ => clauses.Exists(static clause => clause is NoneOperator) ? None() : new AndOperator(context, Together(clauses)),
     };
 
-    internal Operator Or(List<Operator> clauses) => isScored ? Either(clauses) : Any(clauses);
+    internal Operator Or(List<Operator> clauses, bool needsAll = false) => isScored ? Either(clauses) : Any(clauses, needsAll);
 
     /// <summary>Compiles a disjunction whose matches all score the same.</summary>
-    private Operator Any(List<Operator> clauses)
+    private Operator Any(List<Operator> clauses, bool needsAll)
     {
         List<Operator> lists = clauses.FindAll(static clause => TermOperator.Of(clause) is LongListOperator);
         if (lists.Count < 2)
             return Either(clauses);
         clauses.RemoveAll(static clause => TermOperator.Of(clause) is LongListOperator);
-        clauses.Add(new LongListsOperator(context, new OrOperator(context, Together(lists))));
+        var together = new LongListsOperator(context, new OrOperator(context, Together(lists)));
+        clauses.Add(needsAll ? together.Gathered() : together);
         return Either(clauses);
     }
 
