@@ -79,10 +79,18 @@ internal static class RestoreRun
             progress)
         { Accept = DumpScan.RefuseIncrement }.RunAsync(cancellationToken);
 
-    /// <summary>Opens the documents' store that a restore writes to.</summary>
+    /// <summary>
+    /// Opens the documents' store that a restore writes to. It has no journal: the last checkpoint makes everything durable
+    /// (<see cref="RestoreSink.CompleteAsync"/>), and before it nothing needs to be.
+    /// </summary>
     public static StorageEnvironment OpenStore(string path, DatabaseOptions database, RestoreOptions options)
     {
-        var storage = new StorageOptions { EncryptionKey = database.EncryptionKey };
+        var storage = new StorageOptions
+        {
+            Durability = Durability.Relaxed,
+            ScratchBudgetBytes = 64 << 20,
+            EncryptionKey = database.EncryptionKey
+        };
         if (options.MaxDataFileBytes is { } most)
             storage = storage with { MaxDataFileBytes = most };
         return StorageEnvironment.Open(Path.Combine(path, DatabaseFormat.DocumentsFolder), storage);

@@ -8,8 +8,8 @@ using Treepie.Writes;
 namespace Treepie.Backups;
 
 /// <summary>
-/// Writes the contents of a dump to the storage of a database that is not in use yet, in durable steps: while one is
-/// committed, the next is read. Memory use is two steps and a document.
+/// Writes the contents of a dump to the storage of a database that is not in use yet, in steps: while one is committed, the
+/// next is read. Memory use is two steps and a document.
 /// </summary>
 internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, IAsyncDisposable
 {
@@ -105,6 +105,7 @@ internal sealed class RestoreSink(StorageEnvironment environment) : IDumpSink, I
                 return true;
             },
             cancellationToken).ConfigureAwait(false);
+        environment.Checkpoint(cancellationToken);
     }
 
     /// <summary>Waits for a pending commit, even a failing one, because the storage must not be closed during it.</summary>
