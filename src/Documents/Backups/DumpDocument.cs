@@ -124,6 +124,16 @@ internal sealed class DumpDocument
     {
         try
         {
+            if (LastMember(json) is { IsEmpty: false } metadata)
+            {
+                var last = new Utf8JsonReader(metadata, _readerOptions);
+                last.Read();
+                ReadMetadata(ref last);
+                if (ExportType is null)
+                    return;
+                Attachments.Clear();
+            }
+
             var reader = new Utf8JsonReader(json, _readerOptions);
             if (!reader.Read() || reader.TokenType != JsonTokenType.StartObject)
                 throw new InvalidDocumentException("A document of the backup is no JSON object.");
@@ -151,6 +161,23 @@ internal sealed class DumpDocument
             throw new InvalidDocumentException(
                 $"A document of the backup{(Id.Length == 0 ? "" : $", '{Id}',")} is not valid: {error.Message}");
         }
+    }
+
+    /// <summary>
+    /// Returns the object <c>@metadata</c> if it is the last member, as this program writes documents, without reading those
+    /// before it, which the parser does anyway; otherwise nothing. The name cannot be part of a text, in which quotes are escaped,
+    /// nor of an inner object, behind which more than one bracket would follow.
+    /// </summary>
+    private ReadOnlySpan<byte> LastMember(ReadOnlySpan<byte> json)
+    {
+        ReadOnlySpan<byte> name = "\"@metadata\":"u8;
+        int at = json.LastIndexOf(name);
+        if (at < 0 || json[^1] != (byte)'}')
+            return default;
+        ReadOnlySpan<byte> value = json[(at + name.Length)..^1];
+        var reader = new Utf8JsonReader(value, _readerOptions);
+        bool isObject = reader.Read() && reader.TokenType == JsonTokenType.StartObject && reader.TrySkip();
+        return isObject && reader.BytesConsumed == value.Length ? value : default;
     }
 
     private void ReadAttachments(ref Utf8JsonReader reader)
