@@ -155,17 +155,17 @@ internal static class TortureProgram
     {
         yield return (
             "time, threads", string.Create(CultureInfo.InvariantCulture, $"{time.TotalSeconds:0} s, {options.Threads}"));
-        yield return ("crash states, different ones by content", $"{Number(tally.States)}, {Number(tally.Distinct)}");
-        yield return ("different crash states in an hour at this rate", Number((long)(tally.Distinct / time.TotalHours)));
-        yield return ("recoveries held against what they must be", Number(tally.Recoveries));
-        yield return ("of these, of encrypted environments", Number(tally.EncryptedRecoveries));
-        yield return ("times something was encrypted, each with a nonce of its own", Number(tally.Seals));
-        yield return ("moments at which crash states were taken", Number(tally.Barriers));
+        yield return ("crash states, of these with different content", $"{Number(tally.States)}, {Number(tally.Distinct)}");
+        yield return ("different crash states per hour at this rate", Number((long)(tally.Distinct / time.TotalHours)));
+        yield return ("recoveries compared with what they must be", Number(tally.Recoveries));
+        yield return ("of these, in encrypted environments", Number(tally.EncryptedRecoveries));
+        yield return ("encryptions, each with its own nonce", Number(tally.Seals));
+        yield return ("moments at which crash states were explored", Number(tally.Barriers));
         foreach ((IMode mode, long done) in battery.Done)
             yield return (
                 mode.Name,
                 mode.Pieces == long.MaxValue
-                    ? $"{Number(done)} ({Number((long)(done / time.TotalHours))} in an hour)"
+                    ? $"{Number(done)} ({Number((long)(done / time.TotalHours))} per hour)"
                     : $"{Number(done)} workloads of {Number(mode.Pieces)}");
         if (hunt is not null)
         {
