@@ -17,11 +17,17 @@ internal sealed class BackupSuite : ISuite
 
     public string Question =>
         """
-        How fast is a backup of 1 GB of generated orders (--quick: 4 MB) to where nothing is kept, in MB of its content (JSON, or pages) per second? Peers: gzip-optimal of the same kind, and the same sealed. Limit: the programs `zstd` and
-        `gzip` with the level and the threads of ours, or `cat`, over the same bytes. Sizes: what is stored as a share of the content, by data set (48 MB of each). Direct: straight to a server of the S3 protocol behind a link, against
-        writing to the disk, forcing it there, and uploading that; the server takes what comes at the rate of the link and keeps nothing: it stands for a remote machine, and what it costs is taken from the same cores in both ways; limit: the longest of backing up to nowhere, uploading alone, and the processor time of both shared by the cores. Restore: to a new database on the disk, compared before it counts. Increment: after one document in a hundred has changed, in documents of the whole database per second. Memory: what the process takes, that no file stands
-        behind, beyond what it took before. Writers: documents per second of 4 durable writers, with backups running all the while and without, by turns, and how fast the backups
-        are meanwhile: as scheduled ones, which let writers go first (`PercentWhileWriting`), and at full speed.
+        How fast is a backup of 1 GB of generated orders (--quick: 4 MB) to a destination that discards it, in MB of content
+        (JSON, or pages) per second? Peers: gzip-optimal of the same kind, and the same backup encrypted. Limit: the programs
+        `zstd` and `gzip` with the same level and threads, or `cat`, over the same bytes. *Sizes*: stored bytes as a share of the
+        content, by data set (48 MB each). *Direct*: straight to an S3 server behind a link, compared with writing to disk,
+        syncing, and uploading that. The server accepts data at the rate of the link and discards it. It stands for a remote
+        machine, but uses the same cores in both cases. Limit: the longest of backing up to nowhere, uploading alone, and the
+        processor time of both divided by the cores. *Restore*: to a new database on disk, verified. *Increment*: after one
+        document in a hundred has changed, in documents of the whole database per second. *Memory*: what the process uses, without
+        mapped files, beyond what it used before. *Writers*: documents per second of 4 durable writers, with backups running
+        continuously and without, in turns, and the speed of those backups: scheduled ones, which let writers go first
+        (`PercentWhileWriting`), and at full speed.
         """.ReplaceLineEndings("\n");
 
     public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)

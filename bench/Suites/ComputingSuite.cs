@@ -10,10 +10,13 @@ internal sealed class ComputingSuite : ISuite
 
     public string Question =>
         """
-        What do indexes cost that compute, and what do their answers? Orders of a thousand cities, embedded. Building: from the documents to the first answer of `from Orders group by City select City, count(), sum(Freight)`,
-        which has its index made; SQLite makes a table of the same groups from JSON in another (`create table … as select … group by`). One change: a document of a group of so many is put, and the answer about this group
-        waits for it. An answer: the ten largest groups; SQLite groups the table of documents for it.
-        Mapping: three fields of orders and of films, from the definition to the last entry, by a map of paths, in C#, by a class of the program, and in JavaScript (goal: 100,000 films a second and core), on one thread and on two; the limit is to parse the JSON and do nothing else. Patches: one number of every order.
+        What do computed indexes cost, and their answers? Orders of a thousand cities, embedded. *Building*: from the documents to
+        the first answer of `from Orders group by City select City, count(), sum(Freight)`, which creates its index; SQLite makes
+        a table of the same groups from JSON in another (`create table … as select … group by`). *One change*: a document of a
+        group of the given size is put, and the query for this group waits for it. *An answer*: the ten largest groups; SQLite
+        groups the table of documents. *Mapping*: three fields of orders and of films, from the definition to the last entry, by a
+        map of paths, in C#, by a class of the program, and in JavaScript (goal: 100,000 films a second per core), on one thread
+        and on two; the limit only parses the JSON. *Patches*: one number of every order.
         """.ReplaceLineEndings("\n");
 
     public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken) =>

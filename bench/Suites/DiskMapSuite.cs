@@ -20,13 +20,17 @@ internal sealed class DiskMapSuite : ISuite
 
     public string Question =>
         $"""
-        How many `putIfAbsent` a second, of strings of ten bytes on average drawn by Zipf's law (0.99), while the map grows? {SmallPuts / 1_000_000} million puts of up to {SmallWords / 100_000 / 10.0:0.0} million
-        words, which lie in memory; then the whole {WholePuts / 1_000_000} million of up to {WholeWords / 1_000_000}, each engine in a process of its own that has {LimitBytes >> 20} MiB of memory, the system's cache of its
-        files included (a control group of Linux), for {WholeSeconds / 60:0} minutes at most. *Treepie*: `DiskMap`, durability relaxed, {WordRun.PutsPerTransaction:N0} puts for each transaction, as for RocksDB, LMDB and SQLite, none of which syncs either. *In
-        memory*: `MemoryMap`. The flat file (open addressing in a mapped file, records in another, no transactions, rebuilt when full) is what one builds first. Every map must find
-        as many new words as the others, and read the same values.
+        How many `putIfAbsent` operations per second does a growing map do, with strings of ten bytes on average drawn by Zipf's
+        law (0.99)? {SmallPuts / 1_000_000} million puts of up to {SmallWords / 100_000 / 10.0:0.0} million words, which fit in
+        memory; then all {WholePuts / 1_000_000} million of up to {WholeWords / 1_000_000}, each engine in a process of its own
+        with {LimitBytes >> 20} MiB of memory, including the system's cache of its files (a control group of Linux), for
+        {WholeSeconds / 60:0} minutes at most. *Treepie*: `DiskMap`, relaxed durability, {WordRun.PutsPerTransaction:N0} puts per
+        transaction, as for RocksDB, LMDB and SQLite, none of which syncs either. *In memory*: `MemoryMap`. The flat file is the
+        obvious first design: open addressing in a mapped file, records in another, no transactions, rebuilt when full. All maps
+        must find the same number of new words and read the same values.
 
-        What helped: changes of a bucket are noted line by line, so the next transaction that changes it copies those lines alone.
+        What helped: changes of a bucket are recorded by cache line, so the next transaction that changes it copies only those
+        lines.
         """.ReplaceLineEndings("\n");
 
     public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)

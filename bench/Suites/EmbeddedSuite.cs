@@ -33,11 +33,13 @@ internal sealed class EmbeddedSuite : ISuite
 
     public string Question =>
         """
-        What does the API cost that a program meets, with objects on one side and a durable file on the other? Orders of some 700 bytes. SQLite: JSON texts, indexes on two
-        expressions, prepared statements, WAL, `synchronous=full`, System.Text.Json. LiteDB: its mapper and two indexes, as it comes; with 20,000 orders only, since storing a million takes it more than ten minutes.
-        One caller. The engines take turns, so that they meet the same machine; what they give is compared. Figures are of one call, session included.
-        *Cold*: in a new process from the first line of the program to the order that was asked for, files in the page cache; with code that is compiled as it runs, compiled beforehand
-        (`PublishReadyToRun`), or native (`PublishAot`). *Native*: the same calls in that native program, the engines one after the other.
+        What does the API cost a program, with objects on one side and a durable file on the other? Orders of about 700 bytes.
+        SQLite: JSON texts, indexes on two expressions, prepared statements, WAL, `synchronous=full`, System.Text.Json. LiteDB:
+        its mapper and two indexes, default settings; with 20,000 orders only, since storing a million takes it more than ten
+        minutes. One caller. The engines take turns, and their results are compared. Figures are for one call, session included.
+        *Cold*: in a new process, from the program's first line to the requested order, files in the page cache; with code
+        compiled at run time, precompiled (`PublishReadyToRun`), or native (`PublishAot`). *Native*: the same calls in that native
+        program, one engine after the other.
         """.ReplaceLineEndings("\n");
 
     public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)

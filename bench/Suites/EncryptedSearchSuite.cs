@@ -23,10 +23,12 @@ internal sealed class EncryptedSearchSuite : ISuite
 
     public string Question =>
         $"""
-        How long does a query wait on an encrypted database, next to a plain one with the same films? The first ten films of a random year ordered by title, whole documents, in process, {PerSecond} queries each
-        second, each due at its moment whatever became of those before (open loop): the time is from that moment to the last byte of the answer. The databases take turns in every round. *File-shaped*: the pattern of indexes that are files and
-        whose decrypted bytes belong to one query: the columns of year and title order, one sealed file each (AES-256-GCM), are decrypted whole by every query, which then finds the same films and reads them from the same encrypted database.
-        All three give as many films for each year, which is checked before.
+        How long does a query wait on an encrypted database, compared with a plain one with the same films? The first ten films of
+        a random year ordered by title, whole documents, in process. {PerSecond} queries per second start at fixed times, whatever
+        happened to earlier ones (open loop); the time is measured from that moment to the last byte of the answer. The databases
+        take turns in every round. *File-shaped*: a model of indexes that are encrypted files, decrypted for each query: the
+        columns of year and title order, one AES-256-GCM file each, are decrypted completely by every query, which then finds the
+        same films and reads them from the same encrypted database. All three must find the same number of films for each year.
         """.ReplaceLineEndings("\n");
 
     public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)

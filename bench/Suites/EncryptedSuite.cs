@@ -26,9 +26,11 @@ internal sealed class EncryptedSuite : ISuite
 
     public string Question =>
         """
-        What does encryption cost the storage engine? The rows of `fdb` (16-byte random keys, values of 8 to 100 bytes), the same work on an encrypted and on a plain environment by turns in every
-        round, in one process, the files in the page cache. Memory: 512 MiB for each environment, in which the million rows fit, changed pages included; then the 64 MiB that everyone gets. *Hot*: what is read was read before. *Bulk load*: a
-        thousand rows in each durable transaction into a new environment, closing included. *Open*: opening and the first value. Afterwards every row of both is compared with what was acknowledged.
+        What does encryption cost the storage engine? The rows of `fdb` (16-byte random keys, values of 8 to 100 bytes), the same
+        work on an encrypted and a plain environment, in turns in every round, in one process, files in the page cache. Memory:
+        512 MiB per environment, which holds the million rows and changed pages; then the default of 64 MiB. *Hot*: what is read
+        was read before. *Bulk load*: a thousand rows per durable transaction into a new environment, including closing. *Open*:
+        opening and the first value. Afterwards every row of both is compared with what was acknowledged.
         """;
 
     public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken) =>

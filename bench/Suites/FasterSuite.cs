@@ -18,15 +18,20 @@ internal sealed class FasterSuite : ISuite
 
     public string Question =>
         """
-        How many operations per second does a hash map of ten million 8-byte keys and values do? In the shape of YCSB: keys are hashes of numbers, drawn alike or by Zipf's law (0.99), reads, upserts, or
-        both in turn, one thread or two. *In memory*: `MemoryMap`, the form of `DiskMap` without durability, one operation a call, or (*batched*) `TryGetValues` and `SetAll` with a thousand
-        keys; FASTER through its unsafe context, its log wholly in memory; `ConcurrentDictionary` made with its capacity. *Durable*, a million keys, loaded without syncing: `DiskMap` with a thousand upserts for each
-        transaction; FASTER with its log on a local device and a fold-over checkpoint for each thousand; RocksDB, LMDB and SQLite with a thousand for each transaction, synced. The maps take
-        turns in every round; what a map reads is compared with what was written, before and after. Memory: what the process grew by when the map was loaded. FASTER opens its device's files
-        with `O_SYNC`, so its checkpoints are as durable as our commits.
+        How many operations per second does a hash map of ten million 8-byte keys and values do? As in YCSB: keys are hashes of
+        numbers, drawn uniformly or by Zipf's law (0.99); reads, upserts, or both in turn; one thread or two. *In memory*:
+        `MemoryMap`, the form of `DiskMap` without durability, one operation per call, or (*batched*) `TryGetValues` and `SetAll`
+        with a thousand keys; FASTER through its unsafe context, its log entirely in memory; `ConcurrentDictionary` created with
+        its capacity. *Durable*, a million keys, loaded without syncing: `DiskMap` with a thousand upserts per transaction; FASTER
+        with its log on a local device and a fold-over checkpoint per thousand; RocksDB, LMDB and SQLite with a thousand per
+        transaction, synced. The maps take turns in every round; what a map reads is compared with what was written, before and
+        after. Memory: the growth of the process when the map was loaded. FASTER opens its files with `O_SYNC`, so its checkpoints
+        are as durable as our commits.
 
-        What helped reads in memory: free slots hide their keys, so that four keys of a line are compared without asking the tags, one access to memory for nine of ten keys; and a short way to
-        that line (170 → 90 instructions: the processor has more look-ups in flight). Tried, and no help: two lines compared at once without a branch (49 → 51 ns); pairs of lines on 128-byte boundaries.
+        What helped reads in memory: free slots hide their keys, so four keys of a cache line are compared without reading the
+        tags, one memory access for nine of ten keys; and a short path to that line (170 → 90 instructions, so the processor
+        overlaps more look-ups). What did not help: comparing two lines at once without a branch (49 → 51 ns); pairs of lines on
+        128-byte boundaries.
         """;
 
     public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)

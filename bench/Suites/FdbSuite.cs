@@ -13,13 +13,15 @@ internal sealed class FdbSuite : ISuite
 
     public string Question =>
         """
-        How many transactions per second does the storage engine alone do, on a million rows (16-byte random keys, values of 8 to 100 random bytes), each
-        write durable when it returns? A client is a thread (*async*: a task). The engines take turns in every round and run in the process of the
-        clients; peers are called directly, with all data in memory. LMDB: its default syncs, reads renewed. *LMDB + merger*: its application puts waiting
-        transactions into one. RocksDB: `sync`, its own group commit, 2 GiB cache, bloom filters, recycled logs, no compression. SQLite:
-        WAL, `synchronous=full`, prepared statements, file mapped, a connection for each client, writers queued in the application. Limits: a raw 4 KB
-        `O_DIRECT|O_DSYNC` write to a zero-filled file; for reads, memory read in dependent steps (one a key) and in order. After the rounds every row of every engine is compared with what was
-        acknowledged. Bytes on the disk: as the device counts them, checkpoints and compactions included. CPU: of all threads, the clients' work included. Memory and size: each engine alone in a process.
+        How many transactions per second does the storage engine alone do, on a million rows (16-byte random keys, values of 8 to
+        100 random bytes), each write durable when it returns? A client is a thread (*async*: a task). The engines take turns in
+        every round and run in the clients' process; peers are called directly, with all data in memory. LMDB: default syncs, read
+        transactions renewed. *LMDB + merger*: the application combines waiting transactions. RocksDB: `sync`, its own group
+        commit, 2 GiB cache, bloom filters, recycled logs, no compression. SQLite: WAL, `synchronous=full`, prepared statements,
+        mapped file, one connection per client, writers queued in the application. Limits: a raw 4 KB `O_DIRECT|O_DSYNC` write to
+        a zero-filled file; for reads, memory read in dependent steps (one per key) and in order. After the rounds every row of
+        every engine is compared with what was acknowledged. Bytes on disk: as the device counts them, including checkpoints and
+        compactions. CPU: of all threads, including the clients' work. Memory and size: each engine alone in a process.
         """;
 
     public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)

@@ -13,8 +13,14 @@ internal sealed class KindsSuite : ISuite
 
     public string Question =>
         """
-        What does it cost that something lies beside documents? A year of a time series with an entry a minute, made with a stated seed: a sensor to a tenth, a random walk, and bursts every second with pauses. Appended in durable batches of 1,000, its size on the disk when both are made as short as they can be, and minimum, maximum, average and count by hour
-        and by month, beside a table `(series, time, value)` of SQLite with that primary key and `group by`; the number of entries in the groups must be right. Counters: 100 clients, each increment durable, beside SQLite's upsert. Puts of documents with and without revisions; attachments up and down through the server, one after another, beside the same bytes through a bare Kestrel; documents kept compressed beside plain ones and SQLite (sizes without indexes, each file as short as it can be); documents that expire, with a writer beside them; and a year of churn.
+        What does data beside documents cost? *Time series*: a year with an entry per minute, from a stated seed: a sensor with
+        one decimal, a random walk, and bursts every second with pauses. Appended in durable batches of 1,000; the size on disk
+        when both engines have compacted; minimum, maximum, average and count by hour and by month, compared with an SQLite table
+        `(series, time, value)` with that primary key and `group by`. The number of entries in the groups must be right.
+        *Counters*: 100 clients, each increment durable, compared with SQLite's upsert. *Revisions*: puts of documents with and
+        without. *Attachments*: uploads and downloads through the server, one after another, compared with the same bytes through
+        a bare Kestrel. *Compression*: compressed documents compared with plain ones and SQLite (sizes without indexes,
+        compacted). *Expiration*: documents that expire while others are written. And a year of churn.
         """.ReplaceLineEndings("\n");
 
     public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)

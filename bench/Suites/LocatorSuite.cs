@@ -18,12 +18,17 @@ internal sealed class LocatorSuite : ISuite
 
     public string Question =>
         """
-        What does it cost to ask where a page lies, and to forget all answers before the next command? 10,000 pages of one transaction, asked for at random: *hot* 64 of them; *way down* the root, one of a hundred branches, one of all, as a change of a tree does; *uniform* all. A locator
-        has generation stamps, and 512 entries or, because forgetting costs the same with any number, as many more as a command stores pages, up to 16,384; on a miss it asks what stands behind it. Write: the real page table and frame records of a write transaction, with the question whether the page may be
-        changed. Read: the page table alone. Encrypted environments are not there yet: modelled as one more step behind the table, to the record of the decrypted page, with its use counted.
-        *Without stamps* is the same locator (of 512 entries), forgetting by clearing. Dictionary: page to frame, of the pages asked for since it was cleared.
+        What does it cost to find a page, and to forget all answers before the next command? 10,000 pages of one transaction,
+        requested at random: *hot* 64 of them; *way down* the root, one of a hundred branches, one of all, as a change of a tree
+        does; *uniform* all. A locator has generation stamps, and 512 entries or, because forgetting costs the same for any
+        number, as many more as a command stores pages, up to 16,384; on a miss it asks the structure behind it. *Write*: the real
+        page table and frame records of a write transaction, with the check whether the page may be changed. *Read*: the page
+        table alone. *Encrypted*: modelled as one more step behind the table, to the record of the decrypted page, with its use
+        counted. *Without stamps*: the same locator (of 512 entries), which is cleared to forget. *Dictionary*: page to frame, of
+        the pages requested since it was cleared.
 
-        Tried, and no help: 512 entries for everyone (a large command throws out its root and branches for leaves it asks for once: 0.4 to 0.6 times the flat table); answering without a branch.
+        What did not help: 512 entries for every command (a large one evicts its root and branches for leaves that it requests
+        once: 0.4 to 0.6 times the flat table); answering without a branch.
         """;
 
     public Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)

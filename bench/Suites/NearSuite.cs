@@ -17,9 +17,11 @@ internal sealed class NearSuite : ISuite
 
     public string Question =>
         """
-        How fast are places and vectors found? 22,841 cities: those within a circle, the nearest ten, the nearest ten of those within a circle, each around 40 cities, beside a loop over an array in memory that computes every distance; counts and distances must
-        be the same. 20,000 vectors of 96 numbers in 200 clusters: the nearest ten by the graph, of all and beside a condition that leaves a tenth or a hundredth, beside the exact search of the same index; the share of the true nearest ten is in the note. One thread, everything in
-        the memory of the system, the mean of the median times of the questions.
+        How fast are places and vectors found? 22,841 cities: those within a circle, the nearest ten, and the nearest ten of those
+        within a circle, each around 40 cities, compared with a loop over an array in memory that computes every distance; counts
+        and distances must be equal. 20,000 vectors of 96 numbers in 200 clusters: the nearest ten by the graph, of all vectors
+        and with a condition that leaves a tenth or a hundredth, compared with the exact search of the same index; the note has
+        the share of the true nearest ten. One thread, everything in the system's memory; the mean of the queries' median times.
         """;
 
     public Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)

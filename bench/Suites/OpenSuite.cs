@@ -20,9 +20,11 @@ internal sealed class OpenSuite : ISuite
 
     public string Question =>
         $"""
-        How long does opening take, and does it grow with the data? `StorageEnvironment.Open`, then the first value read, in a process that has opened others before, files in the page cache. 1 MB and 1 GB: values of
-        {ValueBytes} bytes under random keys, closed cleanly; peers open the same keys and values. 100 GB: a sparse file with 1 MB of values, all other pages in use as far as the bitmap says. Journal tail: commits of ten values
-        each that no checkpoint contains, of a process that died; alone, since a tail of a peer is another thing.
+        How long does opening take, and does it grow with the data? `StorageEnvironment.Open`, then the first value read, in a
+        process that has opened others before, files in the page cache. 1 MB and 1 GB: values of {ValueBytes} bytes under random
+        keys, closed cleanly; peers open the same keys and values. 100 GB: a sparse file with 1 MB of values, all other pages in
+        use according to the bitmap. Journal tail: commits of ten values each that no checkpoint contains, from a process that
+        died; without peers, whose tails are not comparable.
         """.ReplaceLineEndings("\n");
 
     public Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)

@@ -18,13 +18,13 @@ internal sealed class PlansSuite : ISuite
 
     public string Question =>
         """
-        Does the planner choose well, and is any query much slower than one that means the same? 400 random requests over a made
-        index of 500,000 entries: terms of six frequencies, ranges of every width, orders by the field of the range or by another.
-        Each is measured in the way that is chosen for it and in every way that it can be made to go (order: reading the value of
-        every hit, or walking; range: terms gathered, or columns compared; terms: windows combined, or entries looked up), the
-        least time of seven each; requests below 20 µs are left out. A prediction serves the choice: the ratio of the costs of the
-        two ways to an order, each with the time of finding the hits, is compared with the ratio of their times.
-        Then queries over 100,000 made documents, each beside a simpler one. One thread, everything in memory.
+        Does the planner choose well, and is any query much slower than an equivalent one? 400 random requests over a generated
+        index of 500,000 entries: terms of six frequencies, ranges of every width, orders by the range's field or another. Each
+        runs as the planner chooses and in every way that can be forced (order: reading the value of every hit, or walking; range:
+        terms gathered, or columns compared; terms: windows combined, or entries looked up), the least time of seven each;
+        requests below 20 µs are left out. *Predicted beside measured*: the ratio of the predicted costs of the two ways to an
+        order, including the time of finding the hits, divided by the ratio of their times. Then queries over 100,000 generated
+        documents, each compared with a simpler one. One thread, everything in memory.
         """;
 
     public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)

@@ -21,10 +21,15 @@ internal sealed class ReadSuite : ISuite
 
     public string Question =>
         $"""
-        How long does one caller in process wait for a document by id (serialised with its metadata), and for the answers to the usual kinds of query, whole documents, warm? 36,273 films, and {MadeDocuments:N0} made
-        documents of 200 bytes with the same fields. SQLite beside it, in the same process and on the same data: JSON in a table, prepared statements, its indexes over year and title and over title, which fit all
-        questions but one that says so; of both every answer is read, and they are compared. Parameters are made beforehand. Neither counts more matches than it gives, but in *count*. Limit of the HTTP rows: a Kestrel in a process of its
-        own that takes the same requests and answers with as many bytes (the median), from memory. Requests/s: 16 connections, client and server share the machine. The timer of a virtual machine interrupts it 1,000 times a second for about 50 µs. One call in a hundred that takes 10 µs is hit by it, so p99 of such rows measures the machine more than either engine.
+        How long does one caller in process wait for a document by id (serialized with its metadata), and for the answers to
+        common kinds of queries, whole documents, warm? 36,273 films, and {MadeDocuments:N0} generated documents of 200 bytes with
+        the same fields. SQLite runs in the same process on the same data: JSON in a table, prepared statements, indexes over year
+        and title and over title, which fit all queries but one that says so. Every answer of both is read and compared.
+        Parameters are prepared beforehand. Neither counts more matches than it returns, except in *count*. Limit of the HTTP
+        rows: a Kestrel in a process of its own that takes the same requests and answers with as many bytes (the median), from
+        memory. Requests/s: 16 connections; client and server share the machine. A virtual machine's timer interrupts it 1,000
+        times a second for about 50 µs, which hits one in a hundred calls of 10 µs, so p99 of such rows measures the machine more
+        than either engine.
         """;
 
     private static string Peer => $"SQLite {Sqlite.Version}";

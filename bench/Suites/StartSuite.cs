@@ -18,9 +18,10 @@ internal sealed class StartSuite : ISuite
 
     public string Question =>
         """
-        How long from nothing to an answer? Each figure in a new process, so the runtime's own start and the compilation of the code are part
-        of it where they are part of a user's wait. Database of 36,273 films with an index, files in the page cache. *Embedded open*: the call of `Database.Open`
-        alone, in a process that did nothing before. Limit: the same with an empty ASP.NET server, for the server's row.
+        How long does it take from nothing to an answer? Each figure is from a new process, so it includes the start of the
+        runtime and the compilation of code where a user waits for them. Database of 36,273 films with an index, files in the page
+        cache. *Embedded open*: the call of `Database.Open` alone, in a process that did nothing before. Limit: the same with an
+        empty ASP.NET server, for the server's row.
         """;
 
     public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)
