@@ -9,7 +9,6 @@ namespace Treepie.Storage.Format;
 ///     16    4 tree id (0: none; 1: the catalogue; 2: the system tree)
 ///     20    1 type (see PageType)
 ///     21    1 level: 0 for leaves, one more for each level of branches above
-///     21    1 level: 0 for leaves, one more for each level of branches above
 ///     22    2 number of entries
 ///     24    2 start of the heap: cells lie between here and the end of the page
 ///     26    2 bytes of the heap that belong to removed cells

@@ -15,7 +15,7 @@ internal sealed class JournalFiles(IFileSystem files) : IDisposable
     private const int ZeroStepBytes = 1 << 20;
 
     /// <summary>
-    /// With so many files writing goes on without another: one is written while a checkpoint releases the other.
+    /// This many files are enough to keep writing: one is written while a checkpoint releases the other.
     /// </summary>
     private const int FilesOfFullDisk = 2;
 

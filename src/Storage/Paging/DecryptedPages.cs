@@ -18,7 +18,7 @@ namespace Treepie.Storage.Paging;
 /// When the file outgrows its address space, pages are decrypted anew in a larger one; those in the old space are freed the
 /// same way, and can no longer be requested. The number of a forgotten page is soon reused: its memory is zeroed at once, but
 /// kept within the budget, since freeing and recommitting it costs more than decrypting a page. Thread-safe. Places of a
-/// stripe are loaded and dropped under its lock, which is taken only if the page table says "not looked at". Decrypted pages
+/// stripe are loaded and dropped under its lock, which is taken only if the page table says "not yet verified". Decrypted pages
 /// plus kept memory stay within the budget, as far as freeing kept memory can achieve that.
 /// Invariants. 1. A page number of the current space is a place or a vacancy, never both.
 /// 2. Memory outside of all places is zero.

@@ -4,7 +4,7 @@ namespace Treepie.Storage.Paging;
 
 /// <summary>
 /// Tells the system about pages that will be read one after the other, before the first read blocks; adjacent pages go into
-/// one request. Only pages not yet looked at are announced, so it costs next to nothing if everything is in memory.
+/// one request. Only pages not verified yet are requested, so it costs next to nothing if everything is in memory.
 /// </summary>
 /// <param name="store">The store of the pages.</param>
 internal ref struct PageAnnouncement(PageStore store)

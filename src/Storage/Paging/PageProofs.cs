@@ -10,7 +10,7 @@ namespace Treepie.Storage.Paging;
 /// </summary>
 /// <param name="space">Returns the current address space.</param>
 /// <param name="isReadInMap">Whether readers read the map itself, which the system may evict from memory.</param>
-/// <param name="proven">The page-table entry of a verified page; 0 is a page not looked at.</param>
+/// <param name="proven">The page-table entry of a verified page; 0 is a page not verified yet.</param>
 internal sealed class PageProofs(Func<PageSpace> space, bool isReadInMap, uint proven)
 {
     private const int WindowPages = 2048;

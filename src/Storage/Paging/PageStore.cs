@@ -9,7 +9,7 @@ namespace Treepie.Storage.Paging;
 
 /// <summary>
 /// Translates page numbers to memory: a page is in scratch or in the map of the data file. One flat table of 4 bytes per page
-/// answers both that and whether the page was verified on first touch: 0 not looked at, 1 in the map and verified, otherwise
+/// answers both that and whether the page was verified on first touch: 0 not yet verified, 1 in the map and verified, otherwise
 /// its scratch frame. Any number of threads may read, by one load; only the one writer may change it. In an encrypted store
 /// "in the map" means decrypted, at the same offset of another range: see <see cref="DecryptedPages"/>. Table and map form a
 /// <see cref="PageSpace"/>, which is replaced when the file outgrows it: so an entry and the bytes it leads to must be taken
@@ -109,14 +109,14 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>
-    /// Prefetches a page into the processor's cache before it is read; does nothing for a page not looked at yet.
+    /// Prefetches a page into the processor's cache before it is read; does nothing for a page not verified yet.
     /// </summary>
     public void Prefetch(long number) => CacheLines.PrefetchWhole(Seen(number));
 
     /// <summary>Like <see cref="Prefetch"/>, but only the head, for a page with few entries or of which few are read.</summary>
     public void PrefetchHead(long number) => CacheLines.PrefetchHead(Seen(number));
 
-    /// <summary>Returns a page without verifying it, or empty if it was not looked at yet.</summary>
+    /// <summary>Returns a page without verifying it, or empty if it is not verified yet.</summary>
     private Span<byte> Seen(long number)
     {
         PageSpace space = Volatile.Read(ref _space);
@@ -128,7 +128,7 @@ internal sealed class PageStore : IDisposable
 
     /// <summary>
     /// Prefetches the header of a page and returns its span, for prefetching more of it. The span must not be read before
-    /// <see cref="Read(PageReference)"/>. Empty for a page not looked at yet.
+    /// <see cref="Read(PageReference)"/>. Empty for a page not verified yet.
     /// </summary>
     public ReadOnlySpan<byte> Expect(long number)
     {
@@ -440,7 +440,7 @@ internal sealed class PageStore : IDisposable
     public ReadOnlySpan<byte> StoredBytes(long number, uint frame, int lengthBytes) =>
         frame != 0 ? Scratch.Bytes(frame, lengthBytes) : Space.Map.Range.Span(number * PageLayout.SizeBytes, lengthBytes);
 
-    /// <summary>Whether a page has not been looked at yet, so that it must be read from the file.</summary>
+    /// <summary>Whether a page is not verified yet, so that it must be read from the file.</summary>
     public bool IsUnseen(long number) => (ulong)number < (ulong)Space.Count && Space.Find(number) == NotLookedAt;
 
     /// <summary>
@@ -491,7 +491,7 @@ internal sealed class PageStore : IDisposable
     }
 
     /// <summary>
-    /// Verifies a page not looked at yet, or a run of the length its reference names, and returns the space that it is in.
+    /// Verifies a page for the first time, or a run of the length its reference names, and returns the space that it is in.
     /// </summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
     private PageSpace Prove(long number, int pages) =>

@@ -11,7 +11,7 @@ namespace Treepie.Storage.Paging;
 /// a value of any size is one span. Only the one writer may allocate and release; any thread may read the bytes.
 /// </summary>
 /// <remarks>
-/// Invariants. 1. Frame numbers 0 and 1 are never allocated: in the page table they mean "not looked at" and "in the map".
+/// Invariants. 1. Frame numbers 0 and 1 are never allocated: in the page table they mean "not yet verified" and "in the map".
 /// 2. A frame is either free, or in exactly one run whose first frame has its record, or the spare of exactly one frame.
 /// 3. For two frames in use, <c>Successor</c> of one names the other if and only if <c>Source</c> of the other names the one.
 /// 4. A spare holds the bytes of the page that its owner was copied from, so the two differ at most in the owner's
