@@ -1,9 +1,11 @@
 using System.Diagnostics;
 using System.Text.Json;
 using Treepie.Tests.Support;
+using Xunit.Sdk;
+using Xunit.v3;
 
 // Suites side by side would measure each other.
-[assembly: CollectionBehavior(DisableTestParallelization = true)]
+[assembly: Parallelization(Mode = ParallelMode.None)]
 
 namespace Treepie.Bench.Tests;
 
