@@ -27,10 +27,8 @@ internal static class BoundKernels
             float bound = bounds[i];
             if (bound < 0 || (count == best.Length && bound <= bounds[best[count - 1]]))
                 continue;
-            int place = count < best.Length ? count++ : count - 1;
-            for (; place > 0 && bounds[best[place - 1]] < bound; place--)
-                best[place] = best[place - 1];
-            best[place] = i;
+            count = Math.Min(count + 1, best.Length);
+            InsertionSort.Insert(best[..count], i, new DescendingBounds(bounds));
         }
 
         return count;
@@ -310,5 +308,13 @@ internal static class BoundKernels
         foreach (float bound in bounds)
             most = Math.Max(most, bound);
         return most;
+    }
+
+    /// <summary>Indexes of bounds, the greatest bound first.</summary>
+    private readonly ref struct DescendingBounds(ReadOnlySpan<float> bounds) : IItemOrder<int>
+    {
+        private readonly ReadOnlySpan<float> _bounds = bounds;
+
+        public bool IsAfter(in int left, in int right) => _bounds[left] < _bounds[right];
     }
 }

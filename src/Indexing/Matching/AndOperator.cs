@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;
@@ -97,15 +98,8 @@ internal sealed class AndOperator : Operator
         const int Few = 16;
         if (clauses.Length > Few)
             return [.. clauses.OrderBy(clause => clause.Estimate)];
-        var ordered = new Operator[clauses.Length];
-        for (int i = 0; i < clauses.Length; i++)
-        {
-            int place = i;
-            for (; place > 0 && ordered[place - 1].Estimate > clauses[i].Estimate; place--)
-                ordered[place] = ordered[place - 1];
-            ordered[place] = clauses[i];
-        }
-
+        Operator[] ordered = [.. clauses];
+        InsertionSort.Sort(ordered, default(RarestFirst));
         return ordered;
     }
 
@@ -252,5 +246,11 @@ internal sealed class AndOperator : Operator
             : new PlanDecision(
                 "how to combine", intersection.Name, byWindow,
                 "the rarest clause leads, and where few of a window survive they are looked up one by one", [probes]);
+    }
+
+    /// <summary>Clauses, the one with the lowest estimate first.</summary>
+    private readonly struct RarestFirst : IItemOrder<Operator>
+    {
+        public bool IsAfter(in Operator left, in Operator right) => left.Estimate > right.Estimate;
     }
 }

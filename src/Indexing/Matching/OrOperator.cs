@@ -191,10 +191,7 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses)
         for (int i = 0; i < clauses.Length; i++)
         {
             all += most[i] = Math.Max(0, _byWindow[(i * _windowCount) + (int)window]);
-            int place = i;
-            for (; place > 0 && most[order[place - 1]] > most[i]; place--)
-                order[place] = order[place - 1];
-            order[place] = i;
+            InsertionSort.Insert(order[..(i + 1)], i, new AscendingBounds(most));
         }
 
         return all;
@@ -241,5 +238,13 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses)
 
         if (set is not null)
             Context.Return(set);
+    }
+
+    /// <summary>Indexes of bounds, the lowest bound first.</summary>
+    private readonly ref struct AscendingBounds(ReadOnlySpan<float> bounds) : IItemOrder<int>
+    {
+        private readonly ReadOnlySpan<float> _bounds = bounds;
+
+        public bool IsAfter(in int left, in int right) => _bounds[left] > _bounds[right];
     }
 }

@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Treepie.Indexing.Kernels;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Postings;
@@ -138,12 +139,8 @@ internal sealed class ListHeadEdit
                 _limits[kept++] = limit;
         }
 
-        int place = kept;
-        for (; place > 0 && _limits[place - 1].Frequency < entry.Frequency; place--)
-            _limits[place] = _limits[place - 1];
-        Debug.Assert(place == 0 || _limits[place - 1].Length > entry.Length, "4: no limit covers another");
-        _limits[place] = entry with { Id = 0 };
         _limitCount = kept + 1;
+        InsertionSort.Insert(_limits.AsSpan(0, _limitCount), entry with { Id = 0 }, default(FrequentFirst));
         if (_limitCount > ListHead.MaxLimits)
             Join();
     }
@@ -180,5 +177,11 @@ internal sealed class ListHeadEdit
         _count = ListHead.ReadEntries(_old.AsSpan(_entriesFrom, _oldBytes - _entriesFrom), _best);
         for (int i = 0; i < _count; i++)
             _parts[i] = _weights.PartOf(_best[i].Frequency, _best[i].Length);
+    }
+
+    /// <summary>Limits, the one with the greatest frequency first.</summary>
+    private readonly struct FrequentFirst : IItemOrder<HeadEntry>
+    {
+        public bool IsAfter(in HeadEntry left, in HeadEntry right) => left.Frequency < right.Frequency;
     }
 }

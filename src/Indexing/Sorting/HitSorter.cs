@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
 using System.Runtime.CompilerServices;
+using Treepie.Indexing.Kernels;
 
 namespace Treepie.Indexing.Sorting;
 
@@ -150,16 +151,7 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
             return kept;
         }
 
-        // Insertion sort for small results: the library's sort allocates.
-        for (int i = 1; i < kept.Length; i++)
-        {
-            SortedHit moving = kept[i];
-            int place = i;
-            for (; place > 0 && Compare(kept[place - 1], moving) > 0; place--)
-                kept[place] = kept[place - 1];
-            kept[place] = moving;
-        }
-
+        InsertionSort.Sort(kept, new HitOrder(this));
         return kept;
     }
 
@@ -212,6 +204,11 @@ internal sealed class HitSorter(KeyPart[] parts, long limit, SortRoom room, Read
 
     // every key ends with an id and so has at least eight bytes
     private static ulong HeadOf(ReadOnlySpan<byte> bytes) => BinaryPrimitives.ReadUInt64BigEndian(bytes);
+
+    private readonly struct HitOrder(HitSorter sorter) : IItemOrder<SortedHit>
+    {
+        public bool IsAfter(in SortedHit left, in SortedHit right) => sorter.Compare(left, right) > 0;
+    }
 }
 
 /// <summary>A hit with the location and capacity of its key.</summary>

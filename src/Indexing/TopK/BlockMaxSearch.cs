@@ -1,4 +1,5 @@
 using System.Diagnostics;
+using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Plans;
@@ -58,12 +59,8 @@ internal sealed class BlockMaxSearch
         _order = new int[plan.TermCount];
         Array.Fill(_countsAlone, true);
         for (int i = 0; i < _order.Length; i++)
-        {
-            int place = i;
-            for (; place > 0 && plan.Terms[_order[place - 1]].Entries > plan.Terms[i].Entries; place--)
-                _order[place] = _order[place - 1];
-            _order[place] = i;
-        }
+            _order[i] = i;
+        InsertionSort.Sort(_order, new RarestFirst(plan));
     }
 
     /// <summary>Number of windows in which hits were scored.</summary>
@@ -435,5 +432,11 @@ internal sealed class BlockMaxSearch
         }
 
         return new HitCount(_hits, Array.ConvertAll(_order, list => _plan.Terms[list])).Run();
+    }
+
+    /// <summary>Indexes of lists, the one with the fewest entries first.</summary>
+    private readonly struct RarestFirst(TopKPlan plan) : IItemOrder<int>
+    {
+        public bool IsAfter(in int left, in int right) => plan.Terms[left].Entries > plan.Terms[right].Entries;
     }
 }

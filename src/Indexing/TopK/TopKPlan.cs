@@ -1,7 +1,9 @@
 using System.Buffers;
+using System.Runtime.InteropServices;
 using System.Text;
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
+using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Matching.Compiling;
 using Treepie.Indexing.Matching.Lists;
@@ -436,14 +438,7 @@ internal sealed class TopKPlan : TokenSink, IReusable
         }
 
         PassingShare = passing;
-        for (int i = 1; i < _filters.Count; i++)
-        {
-            TopKFilter moving = _filters[i];
-            int place = i;
-            for (; place > 0 && moving.IsBefore(_filters[place - 1]); place--)
-                _filters[place] = _filters[place - 1];
-            _filters[place] = moving;
-        }
+        InsertionSort.Sort(CollectionsMarshal.AsSpan(_filters), default(TopKFilter.EvaluationOrder));
     }
 
     /// <summary>
@@ -473,11 +468,14 @@ internal sealed class TopKFilter(IndexQuery query, bool isWanted, int step)
     /// <summary>Estimated fraction of all entries that pass.</summary>
     public double Share { get; set; }
 
-    /// <summary>Whether to evaluate this filter before another.</summary>
-    public bool IsBefore(TopKFilter other)
+    /// <summary>The order in which the filters of a complete plan are evaluated: what examines each candidate comes last.</summary>
+    public readonly struct EvaluationOrder : IItemOrder<TopKFilter>
     {
-        bool looks = ColumnRangeOperator.Of(Operator!) is not null; // set in a complete plan
-        bool otherLooks = ColumnRangeOperator.Of(other.Operator!) is not null;
-        return looks == otherLooks ? Share < other.Share : otherLooks;
+        public bool IsAfter(in TopKFilter left, in TopKFilter right)
+        {
+            bool leftLooks = ColumnRangeOperator.Of(left.Operator!) is not null; // set in a complete plan
+            bool rightLooks = ColumnRangeOperator.Of(right.Operator!) is not null;
+            return leftLooks == rightLooks ? left.Share > right.Share : leftLooks;
+        }
     }
 }
