@@ -72,13 +72,17 @@ public static class PrivateFiles
     }
 
     /// <summary>
-    /// Makes names that were created, renamed or deleted in a directory durable: otherwise a renamed directory may have its old
-    /// name again after a power loss. Costs one sync; does nothing on Windows, where the file system ensures it.
+    /// Renames a directory within its parent. Durable when the method returns: otherwise the directory may have its old name again
+    /// after a power failure.
     /// </summary>
-    /// <exception cref="StorageException">The directory does not exist or cannot be synced.</exception>
-    public static void SyncDirectory(string path)
+    /// <exception cref="IOException">The directory cannot be renamed.</exception>
+    /// <exception cref="UnauthorizedAccessException">The process lacks the permission to rename it.</exception>
+    /// <exception cref="StorageException">The parent cannot be synced: the directory has its new name, but may lose it in a power
+    /// failure.</exception>
+    public static void MoveDirectory(string from, string to)
     {
-        ArgumentException.ThrowIfNullOrEmpty(path);
-        DurableDirectory.Sync(Path.GetFullPath(path));
+        ArgumentException.ThrowIfNullOrEmpty(from);
+        ArgumentException.ThrowIfNullOrEmpty(to);
+        DurableDirectory.Move(Path.GetFullPath(from), Path.GetFullPath(to));
     }
 }

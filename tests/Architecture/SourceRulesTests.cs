@@ -73,6 +73,19 @@ public sealed partial class SourceRulesTests
         AssertNone(found);
     }
 
+    /// <summary>
+    /// A file that is synced and renamed, but whose directory is not synced, may lose its name in a power failure.
+    /// </summary>
+    [Fact]
+    public void Files_and_names_are_made_durable_in_one_place()
+    {
+        IEnumerable<string> found = Sources("src")
+            .Where(file => !Relative(file).StartsWith("src/Storage/Files/", StringComparison.Ordinal))
+            .Where(file => DurableCalls().IsMatch(File.ReadAllText(file)))
+            .Select(file => $"{Relative(file)}: write the file with DurableFile, move a directory with PrivateFiles.MoveDirectory");
+        AssertNone(found);
+    }
+
     [Fact]
     public void Nothing_is_left_for_later_in_the_code()
     {
@@ -125,6 +138,9 @@ public sealed partial class SourceRulesTests
         @"(?<!\.)\b(File|Directory|RandomAccess|FileStream|MemoryMappedFile)\.[A-Z]|\bnew (FileStream|FileInfo|DirectoryInfo|Random)\b|"
             + @"\b(Stopwatch|RandomNumberGenerator)\b|\bThread\.Sleep\b|\bGuid\.NewGuid\b")]
     private static partial Regex WorldCalls();
+
+    [GeneratedRegex(@"\bflushToDisk\b|\bFile\.(Move|Replace)\b|\bDirectory\.Move\b")]
+    private static partial Regex DurableCalls();
 
     [GeneratedRegex(@"\b(TODO|FIXME|HACK|NotImplementedException)\b")]
     private static partial Regex LeftForLater();

@@ -1,6 +1,8 @@
 using System.Security.Cryptography;
 using System.Security.Cryptography.X509Certificates;
 using System.Text;
+using Treepie.Storage;
+using Treepie.Storage.Files;
 
 namespace Treepie.CommandLine.Certificates;
 
@@ -10,8 +12,6 @@ namespace Treepie.CommandLine.Certificates;
 /// </summary>
 internal sealed class SecurityFolder(string dataDirectory, TimeProvider clock)
 {
-    private const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
-
     private const string AdministratorName = "administrator";
 
     private readonly string _folder = Path.Combine(dataDirectory, "security");
@@ -46,10 +46,7 @@ internal sealed class SecurityFolder(string dataDirectory, TimeProvider clock)
                     + "begin anew, move the folder away.");
         }
 
-        if (OperatingSystem.IsWindows())
-            Directory.CreateDirectory(_folder);
-        else
-            Directory.CreateDirectory(_folder, OwnerOnly | UnixFileMode.UserExecute);
+        PrivateFiles.CreateDirectory(_folder);
 
         using LocalAuthority authority = LocalAuthority.Create($"Treepie authority of {names[0]}", clock);
         using ECDsa authorityKey = authority.Certificate.GetECDsaPrivateKey()!; // just made
@@ -105,19 +102,9 @@ internal sealed class SecurityFolder(string dataDirectory, TimeProvider clock)
     // Replaces the file atomically, so that a server watching it never reads a partial file.
     private static void Write(string path, byte[] content)
     {
-        string next = path + ".new";
-        File.Delete(next);
-        var options = new FileStreamOptions { Mode = FileMode.CreateNew, Access = FileAccess.Write, Share = FileShare.None };
-        if (!OperatingSystem.IsWindows())
-            options.UnixCreateMode = OwnerOnly;
-        using (var file = new FileStream(next, options))
-        {
-            file.Write(content);
-            file.Flush(flushToDisk: true);
-        }
-
+        DurableFile.RemoveAbandoned(path);
+        DurableFile.Write(path, content);
         CryptographicOperations.ZeroMemory(content);
-        File.Move(next, path, overwrite: true);
     }
 
     private void Issue(

@@ -75,10 +75,8 @@ internal sealed class RestorePlace : IDisposable
         _lock = null;
         if (Directory.Exists(_target))
             Directory.Delete(_target); // empty; otherwise this throws
-        Directory.Move(Path, _target);
+        PrivateFiles.MoveDirectory(Path, _target);
         _published = true;
-        // Begin has verified that there is a parent directory
-        PrivateFiles.SyncDirectory(System.IO.Path.GetDirectoryName(_target)!);
     }
 
     /// <summary>Deletes the directory unless it was published.</summary>

@@ -91,11 +91,7 @@ internal sealed class CatalogFolder : IDisposable
     }
 
     /// <summary>Durably renames an unfinished folder to its final name.</summary>
-    public void Finish(string unfinishedPath, string name)
-    {
-        Directory.Move(unfinishedPath, PathOf(name));
-        PrivateFiles.SyncDirectory(_databases);
-    }
+    public void Finish(string unfinishedPath, string name) => PrivateFiles.MoveDirectory(unfinishedPath, PathOf(name));
 
     /// <summary>
     /// Deletes the files of a database. The deletion is durable once the folder is renamed, even if deleting its files fails.
@@ -103,8 +99,7 @@ internal sealed class CatalogFolder : IDisposable
     public void Delete(string name)
     {
         string unfinished = UnfinishedPath("deleted", name);
-        Directory.Move(PathOf(name), unfinished);
-        PrivateFiles.SyncDirectory(_databases);
+        PrivateFiles.MoveDirectory(PathOf(name), unfinished);
         DeleteFolder(unfinished);
     }
 

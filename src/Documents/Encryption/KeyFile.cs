@@ -1,6 +1,7 @@
 using System.Runtime.Versioning;
 using Microsoft.Win32.SafeHandles;
 using Treepie.Storage;
+using Treepie.Storage.Files;
 
 namespace Treepie.Encryption;
 
@@ -13,8 +14,6 @@ public static class KeyFile
     private const UnixFileMode OfOthers =
         UnixFileMode.GroupRead | UnixFileMode.GroupWrite | UnixFileMode.OtherRead | UnixFileMode.OtherWrite;
 
-    private const UnixFileMode OwnerOnly = UnixFileMode.UserRead | UnixFileMode.UserWrite;
-
     /// <summary>
     /// Creates a file with a key in base64, accessible to its owner only (mode 600); durable when the method returns. Does not
     /// modify an existing file.
@@ -24,23 +23,14 @@ public static class KeyFile
     {
         ArgumentException.ThrowIfNullOrWhiteSpace(path);
         ArgumentNullException.ThrowIfNull(key);
-        var options = new FileStreamOptions
-        {
-            Mode = FileMode.CreateNew,
-            Access = FileAccess.Write,
-            Share = FileShare.None,
-            BufferSize = 0
-        };
-        if (!OperatingSystem.IsWindows())
-            options.UnixCreateMode = OwnerOnly; // at creation: setting the mode later would leave the file open for a moment
-
         using var secret = new SecretBuffer(KeyText.MaxBytes);
         KeyText.Write(key, secret);
         try
         {
-            using var file = new FileStream(path, options);
-            file.Write(secret.Span);
-            file.Flush(flushToDisk: true);
+            DurableFile.RemoveAbandoned(path);
+            using DurableFile file = DurableFile.Create(path, overwrite: false);
+            file.Content.Write(secret.Span);
+            file.Commit();
         }
         catch (IOException) when (File.Exists(path))
         {
@@ -51,6 +41,11 @@ public static class KeyFile
         catch (Exception error) when (error is IOException or UnauthorizedAccessException or NotSupportedException)
         {
             throw new KeySourceException($"The key file '{path}' cannot be written: {error.Message}", error);
+        }
+        catch (StorageException error)
+        {
+            throw new KeySourceException(
+                $"The key file '{path}' was written, but a power failure may lose it: {error.Message}", error);
         }
     }
 

@@ -62,6 +62,14 @@ internal static class DurableDirectory
         }
     }
 
+    /// <summary>Renames a directory within its parent; the new name is durable when the method returns.</summary>
+    public static void Move(string from, string to, SystemCalls? calls = null)
+    {
+        Directory.Move(from, to);
+        if (System.IO.Path.GetDirectoryName(to) is { Length: > 0 } parent)
+            Sync(parent, calls);
+    }
+
     /// <summary>Makes the creation, renaming and deletion of names in a directory durable.</summary>
     public static void Sync(string path, SystemCalls? calls = null)
     {

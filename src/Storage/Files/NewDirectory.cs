@@ -49,7 +49,7 @@ internal sealed class NewDirectory : IDisposable
         {
             if (Directory.Exists(_target))
                 Directory.Delete(_target); // fails unless empty
-            Directory.Move(Path, _target);
+            DurableDirectory.Move(Path, _target);
         }
         catch (Exception error) when (error is IOException or UnauthorizedAccessException)
         {
@@ -57,8 +57,6 @@ internal sealed class NewDirectory : IDisposable
         }
 
         _isPublished = true;
-        if (System.IO.Path.GetDirectoryName(_target) is { Length: > 0 } parent)
-            DurableDirectory.Sync(parent);
     }
 
     /// <summary>Deletes the directory unless it was published.</summary>

@@ -1,3 +1,4 @@
+using Treepie.Storage.Files;
 using Treepie.Tests.Support;
 
 namespace Treepie.Storage.Tests.Files;
@@ -48,6 +49,19 @@ public sealed class DurableDirectoryTests
         system.SyncedDirectories.Clear();
         Open(left, system);
         Assert.DoesNotContain(above.Path, system.SyncedDirectories); // it has its data file, which came after
+    }
+
+    [Fact]
+    public void The_new_name_of_a_renamed_directory_is_synced()
+    {
+        Assert.SkipWhen(OperatingSystem.IsWindows(), "NTFS journals names itself.");
+        using var above = new TemporaryDirectory();
+        string from = Path.Combine(above.Path, "unfinished"), to = Path.Combine(above.Path, "finished");
+        Directory.CreateDirectory(from);
+        var system = new SystemFloor();
+        DurableDirectory.Move(from, to, system);
+        Assert.True(Directory.Exists(to));
+        Assert.Equal([above.Path], system.SyncedDirectories);
     }
 
     [Theory]
