@@ -18,6 +18,23 @@ public sealed partial class PagesTests
         Assert.Equal(rooms, RoomInTable().Matches(page[start..end]).Select(row => row.Groups[1].Value));
     }
 
+    [Fact]
+    public void The_page_about_the_house_has_the_rooms_inside_of_rooms()
+    {
+        string source = Page("src");
+        IEnumerable<string> inner =
+            from project in Directory.EnumerateDirectories(source)
+            from room in Directory.EnumerateDirectories(project)
+            where Path.GetFileName(room) is not ("bin" or "obj")
+            from folder in Directory.EnumerateDirectories(room)
+            where Directory.EnumerateFiles(folder, "*.cs").Any()
+            select $"{Path.GetFileName(room)}/{Path.GetFileName(folder)}";
+        IEnumerable<string> listed = InnerRoomInTable()
+            .Matches(File.ReadAllText(Page("docs/architecture.md")))
+            .Select(row => row.Groups[1].Value);
+        Assert.Equal(inner.Order(StringComparer.Ordinal), listed.Order(StringComparer.Ordinal));
+    }
+
     [Theory]
     [InlineData("docs/internals/file-format.md", "Everything here is format version (\\d+)", "src/Storage/Format/MetaPage.cs")]
     [InlineData(
@@ -106,6 +123,10 @@ public sealed partial class PagesTests
     /// <summary>A row of a table that says what is found in a room.</summary>
     [GeneratedRegex("^\\| `(\\w+)` \\| \\S.* \\|$", RegexOptions.Multiline)]
     private static partial Regex RoomInTable();
+
+    /// <summary>The same of a room inside of a room.</summary>
+    [GeneratedRegex("^\\| `(\\w+/\\w+)` \\| \\S.* \\|$", RegexOptions.Multiline)]
+    private static partial Regex InnerRoomInTable();
 
     [GeneratedRegex("`([A-Za-z0-9]+)`")]
     private static partial Regex Quoted();
