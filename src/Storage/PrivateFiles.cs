@@ -72,8 +72,8 @@ public static class PrivateFiles
     }
 
     /// <summary>
-    /// Renames a directory within its parent. Durable when the method returns: otherwise the directory may have its old name again
-    /// after a power failure.
+    /// Renames a directory within its parent. Durable when the method returns: otherwise the directory may have its old name
+    /// again after a power failure.
     /// </summary>
     /// <exception cref="IOException">The directory cannot be renamed.</exception>
     /// <exception cref="UnauthorizedAccessException">The process lacks the permission to rename it.</exception>

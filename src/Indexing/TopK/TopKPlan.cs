@@ -468,7 +468,9 @@ internal sealed class TopKFilter(IndexQuery query, bool isWanted, int step)
     /// <summary>Estimated fraction of all entries that pass.</summary>
     public double Share { get; set; }
 
-    /// <summary>The order in which the filters of a complete plan are evaluated: what examines each candidate comes last.</summary>
+    /// <summary>
+    /// The order in which the filters of a complete plan are evaluated: what examines each candidate comes last.
+    /// </summary>
     public readonly struct EvaluationOrder : IItemOrder<TopKFilter>
     {
         public bool IsAfter(in TopKFilter left, in TopKFilter right)

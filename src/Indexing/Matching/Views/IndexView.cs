@@ -1,7 +1,6 @@
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
-using Treepie.Indexing.Matching.Compiling;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Terms;
@@ -72,7 +71,7 @@ internal sealed class IndexView
 
     /// <summary>
     /// Returns the actual fields, or the expected ones if they have not been read yet, for announcing pages; see
-    /// <see cref="QueryAhead"/>. Null if announcing is pointless: the fields are unknown, or enough queries have run that
+    /// <c>QueryAhead</c>. Null if announcing is pointless: the fields are unknown, or enough queries have run that
     /// pages are likely to be in memory.
     /// </summary>
     public IndexSchema? TakeExpected() => _queriesAhead > 0 && _queriesAhead-- > 0 ? _schema ?? _known : null;
