@@ -125,7 +125,7 @@ public sealed partial class PagesTests
     private static partial Regex RoomInTable();
 
     /// <summary>The same of a room inside of a room.</summary>
-    [GeneratedRegex("^\\| `(\\w+/\\w+)` \\| \\S.* \\|$", RegexOptions.Multiline)]
+    [GeneratedRegex("^\\| `([A-Z]\\w*/\\w+)` \\| \\S.* \\|$", RegexOptions.Multiline)]
     private static partial Regex InnerRoomInTable();
 
     [GeneratedRegex("`([A-Za-z0-9]+)`")]
