@@ -154,6 +154,60 @@ public sealed class OrderWalkTests
     }
 
     /// <summary>
+    /// Without a second key, entries of equal value are in the order of their ids, so the first of a list are enough, also of a
+    /// field that has one value, or none.
+    /// </summary>
+    [Theory]
+    [InlineData("one", SortKind.Long)]
+    [InlineData("one", SortKind.Text)]
+    [InlineData("two", SortKind.Double)]
+    [InlineData("null", SortKind.Text)]
+    [InlineData("none", SortKind.Long)]
+    [InlineData("rare", SortKind.Long)]
+    public void An_order_by_few_values_reads_a_page_of_the_first(string field, SortKind kind)
+    {
+        const int Entries = 30_000;
+        string[] fields = ["one", "two", "null", "none", "rare", "half"];
+        var schema = new IndexSchema([.. fields.Select(name => new IndexField(name))]);
+        using var store = new TemporaryStore();
+        var writer = new IndexWriter(store.Environment, schema);
+        IndexBatch batch = writer.BeginBatch();
+        for (int i = 0; i < Entries; i++)
+        {
+            batch.BeginEntry(Encoding.UTF8.GetBytes("e/" + i));
+            batch.AddLong(0, 7);
+            batch.AddLong(1, i / 3 % 2);
+            batch.AddNull(2);
+            if (i % 1_000 == 500)
+                batch.AddLong(4, i);
+            batch.AddLong(5, i / 7 % 2);
+            batch.EndEntry();
+        }
+
+        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
+        foreach (bool? areNullsFirst in new bool?[] { null, true, false })
+        {
+            foreach (bool isDescending in new[] { false, true })
+            {
+                foreach (IndexQuery query in new IndexQuery[] { new MatchAllQuery(), new TermQuery("half", FieldValue.Of(1)) })
+                {
+                    var request = new SearchRequest
+                    {
+                        Query = query,
+                        Sort = [new SortKey(field, kind, isDescending, areNullsFirst)],
+                        Take = 10
+                    };
+                    string expected = Ask(store.Environment, request with { OrderHint = OrderHint.Sort });
+                    using var searcher = new IndexSearcher(store.Environment);
+                    using SearchResults results = searcher.Search(request, TestContext.Current.CancellationToken);
+                    Assert.Equal(expected, Text(results));
+                    Assert.True(results.Counters.EntriesScanned < 10_000, $"{request}: {results.Counters.EntriesScanned}");
+                }
+            }
+        }
+    }
+
+    /// <summary>
     /// What is left out is passed by blocks: with nulls on either side, terms of one entry and of very many, a second key, and
     /// numbers that are equal as whole numbers.
     /// </summary>

@@ -62,6 +62,7 @@ internal sealed record OrderRange(RangeQuery Query, KeyRange Keys, IndexQuery Re
         keys = default;
         if (range.Field != first.Field
             || OrderWalk.Obstacle(context, first) is not null
+            || context.View.Dictionary(OrderWalk.Dictionary(context, first)) is null
             || !new RangeCompiler(context).TryOpen(range, out keys)
             || keys.IsLong
             || keys.Dictionary != OrderWalk.Dictionary(context, first))

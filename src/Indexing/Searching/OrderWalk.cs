@@ -23,7 +23,7 @@ internal sealed class OrderWalk
     private readonly SortKey _sort;
     private readonly KeyPart[] _parts;
     private readonly string _dictionary;
-    private readonly TermTree _tree;
+    private readonly TermTree? _tree;
     private readonly long _limit;
     private readonly WalkStart _start;
     private readonly KeyRange? _range;
@@ -52,7 +52,7 @@ internal sealed class OrderWalk
         _found = context.Rent<IdList>().Ids;
         _group = context.Rent<IdList>().Ids;
         _dictionary = Dictionary(context, sort);
-        _tree = context.View.Dictionary(_dictionary)!; // not null without an obstacle
+        _tree = context.View.Dictionary(_dictionary);
         _start = new WalkStart(sort, after);
         _rest = _start.Rest;
     }
@@ -89,7 +89,7 @@ internal sealed class OrderWalk
             return "there are texts of more than 512 bytes, which do not all lie in their order";
         if (first.Kind != SortKind.Text && statistics.EverHadTextValue)
             return "there were texts among the numbers";
-        return context.View.Dictionary(Dictionary(context, first)) is null ? "no entry has a value" : null;
+        return null;
     }
 
     /// <summary>Number of distinct values of the first key.</summary>
@@ -148,9 +148,11 @@ internal sealed class OrderWalk
     {
         if (!_start.IsAtValue)
             _rest = default; // it applies to nulls only
+        if (_tree is null)
+            return;
         if (IsByTextsOfNumbers(_context, _sort))
         {
-            TakeTextsOfNumbers();
+            TakeTextsOfNumbers(_tree);
             EndGroup();
             return;
         }
@@ -214,13 +216,13 @@ internal sealed class OrderWalk
         return cursor.Key;
     }
 
-    private void TakeTextsOfNumbers()
+    private void TakeTextsOfNumbers(TermTree tree)
     {
         // A range is walked this way only if the text forms of its numbers sort in numeric order, or in reverse.
         using NumberTextCursor texts = _range?.TryGetEnds() is var (from, to)
-            && NumberTextCursor.TryOpen(_tree, from, to, _sort.Descending) is { } inside
+            && NumberTextCursor.TryOpen(tree, from, to, _sort.Descending) is { } inside
                 ? inside
-                : new NumberTextCursor(_tree, _sort.Descending);
+                : new NumberTextCursor(tree, _sort.Descending);
         bool valid = _start.IsAtValue ? texts.Seek(_start.Text) : texts.MoveFirst();
         while (valid && TakeTerm(texts.Key, texts.Value))
             valid = texts.MoveNext();

@@ -235,7 +235,9 @@ internal sealed class SearchPlanner(
         return finding + ReadingCost(context, total, wanted, parts.Length);
     }
 
-    /// <summary>A walk visits (entries / hits) entries per hit, and whole groups of equal values.</summary>
+    /// <summary>
+    /// A walk visits (entries / hits) entries per hit, and whole groups of equal values if there is more to sort them by.
+    /// </summary>
     private double WalkingCost(long total)
     {
         long entries = context.View.State.EntryCount;
@@ -246,10 +248,11 @@ internal sealed class SearchPlanner(
 
         // If the range is the only condition, every entry visited is a hit.
         bool areAllHits = range is { IsAll: true };
+        bool areGroupsWhole = parts.Length > 1 || !request.After.IsEmpty;
         double visited = (areAllHits
             ? wanted
             : (double)wanted * OrderRange.EntriesMet(context, range, isWithoutRange) / Math.Max(1, total))
-                + ((double)entries / values);
+                + (areGroupsWhole ? (double)entries / values : 0);
         if (areAllHits)
             visited = Math.Min(visited, total);
         double steps = visited * values / Math.Max(1, entries);
