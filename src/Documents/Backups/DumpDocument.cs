@@ -164,9 +164,9 @@ internal sealed class DumpDocument
     }
 
     /// <summary>
-    /// Returns the object <c>@metadata</c> if it is the last member, as this program writes documents, without reading those
-    /// before it, which the parser does anyway; otherwise nothing. The name cannot be part of a text, in which quotes are escaped,
-    /// nor of an inner object, behind which more than one bracket would follow.
+    /// Returns the object <c>@metadata</c> if it is the last member, as this program writes documents, without reading the
+    /// members before it, which the parser does anyway; otherwise nothing. The name cannot be part of a text, in which quotes
+    /// are escaped, nor of an inner object, after which more than one bracket would follow.
     /// </summary>
     private ReadOnlySpan<byte> LastMember(ReadOnlySpan<byte> json)
     {
