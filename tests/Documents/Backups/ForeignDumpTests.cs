@@ -85,6 +85,28 @@ public sealed class ForeignDumpTests : IDisposable
         Assert.Empty(database.Check(Cancel).Problems);
     }
 
+    [Theory]
+    [InlineData("""{"X":1,"@metadata":{"@collection":"A","@id":"a/1"}}""", """{"X":1} {}""")]
+    [InlineData("""{"X":1,"@metadata":{"@collection":"A","@id":"a/1"} }""", """{"X":1} {}""")]
+    [InlineData(
+        """{"@metadata":{"@collection":"A","@id":"a/1"},"X":{"@metadata":{"@id":"b/2"}}}""",
+        """{"X":{"@metadata":{"@id":"b/2"}}} {}""")]
+    [InlineData(
+        """{"X":[{"@metadata":{"@id":"b/2"}}],"@metadata":{"@id":"a/1","@collection":"A","U":{"@metadata":{"@id":"b/2"}}}}""",
+        """{"X":[{"@metadata":{"@id":"b/2"}}]} {"U":{"@metadata":{"@id":"b/2"}}}""")]
+    [InlineData(
+        """{"@metadata":{"@collection":"A","@id":"a/1"},"X":"\"@metadata\":{\"@id\":\"b/2\"}"}""",
+        """{"X":"\"@metadata\":{\"@id\":\"b/2\"}"} {}""")]
+    public async Task The_metadata_of_a_document_is_that_of_its_root(string document, string expected)
+    {
+        await Database.RestoreAsync(Dump($$"""{"Docs":[{{document}}]}""", isGzip: false), Target, null, null, Cancel);
+        await using Database database = Database.Open(Target);
+        using DatabaseSnapshot snapshot = database.BeginRead();
+        Assert.True(snapshot.TryGet("a/1", out Document found));
+        Assert.Equal(expected, $"{Text(found.Body)} {Text(found.Metadata)}");
+        Assert.Equal("A", found.CollectionName);
+    }
+
     [Fact]
     public async Task An_import_goes_over_what_is_there_and_never_gives_a_number_twice()
     {
