@@ -1,4 +1,5 @@
 using System.Globalization;
+using Treepie.Indexing.Facets;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Tests.Model;
@@ -161,6 +162,15 @@ public sealed class FacetTests
         // it was asked for
         Assert.Equal(
             ["term, short list", "facet of ranges", "facet of terms"], results.Plan!.Children.Select(child => child.Operation));
+    }
+
+    [Fact]
+    public void A_facet_of_more_terms_than_its_limit_is_refused_with_that_limit()
+    {
+        var groups = new FacetGroups([], mostTerms: 2);
+        Assert.Equal((0, 1, 0), (groups.PlaceOf("a"u8), groups.PlaceOf("b"u8), groups.PlaceOf("a"u8)));
+        IndexQueryException error = Assert.Throws<IndexQueryException>(() => groups.PlaceOf("c"u8));
+        Assert.StartsWith("A facet of the query has more than 2 terms", error.Message, StringComparison.Ordinal);
     }
 
     [Fact]

@@ -1,5 +1,4 @@
 using System.Globalization;
-using Treepie.Indexing.Facets;
 using Treepie.Indexing.Spatial;
 
 namespace Treepie.Indexing.Tests.Spatial;
@@ -33,14 +32,6 @@ public sealed class ShapeCancellationTests
     [InlineData("POLYGON((0 0, 9 0, 9 9, 0 0), (5 1, 6 1, 6 2, 5 1))", 8)]
     [InlineData("GEOMETRYCOLLECTION(POINT(1 2), CIRCLE(1 2 d=3))", 2)]
     public void Corners_are_counted(string wkt, int corners) => Assert.Equal(corners, Geometry.Parse(wkt).CornerCount);
-
-    [Fact]
-    public void Facets_of_a_query_share_their_terms()
-    {
-        var groups = new FacetGroups([], mostTerms: 2);
-        Assert.Equal((0, 1, 0), (groups.PlaceOf("a"u8), groups.PlaceOf("b"u8), groups.PlaceOf("a"u8)));
-        Assert.Throws<IndexQueryException>(() => groups.PlaceOf("c"u8));
-    }
 
     private static string Star(int corners)
     {
