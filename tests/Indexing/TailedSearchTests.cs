@@ -296,6 +296,32 @@ public sealed class TailedSearchTests
         static IEnumerable<string> Terms(FacetResults results) => results.Facets[0].Values.Select(static value => value.Range);
     }
 
+    /// <summary>
+    /// Numbers remain if the changes leave one entry of one number, be its list short or long.
+    /// </summary>
+    [Theory]
+    [InlineData(false)]
+    [InlineData(true)]
+    public void Numbers_of_many_entries_order_the_terms_of_a_facet_until_the_last_is_removed(bool staysOne)
+    {
+        const int Numbered = 3_000;
+        using var fixture = new IndexFixture(RandomData.Schema);
+        fixture.Put("text", (0, FieldValue.Of("9")), (1, FieldValue.Of("a")));
+        fixture.Put("texts", (0, FieldValue.Of("10")), (1, FieldValue.Of("a")));
+        for (int i = 0; i < Numbered; i++)
+            fixture.Put("number/" + i, (0, FieldValue.Of(i < 5 ? i : 7L)));
+        fixture.Commit();
+        using var searcher = new IndexSearcher(fixture.Environment);
+        using var tail = new IndexTail(searcher);
+        IndexBatch changes = tail.BeginBatch();
+        for (int i = 0; i < Numbered - (staysOne ? 1 : 0); i++)
+            changes.Delete(Encoding.UTF8.GetBytes("number/" + i));
+        tail.Fill(changes, TestContext.Current.CancellationToken);
+        var request = new FacetRequest(new TermQuery("tag", FieldValue.Of("a")), [new FacetQuery { Field = "name" }]);
+        FacetResults found = searcher.Facets(request, tail, cancellationToken: TestContext.Current.CancellationToken);
+        Assert.Equal(staysOne ? ["9", "10"] : ["10", "9"], found.Facets[0].Values.Select(static value => value.Range));
+    }
+
     [Fact]
     public void A_tail_is_filled_once_and_before_it_is_searched()
     {

@@ -2,6 +2,7 @@ using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Columns;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Terms;
+using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Matching.Views;
 
@@ -52,17 +53,51 @@ internal sealed class CombinedStatistics(IndexView main, IndexView tail, long[] 
     /// <summary>Whether a field has numbers on either side, other than those of replaced or removed entries.</summary>
     public bool HasNumbers(int field)
     {
-        if (tail.HasNumbers(field) || main.Dictionary(TreeNames.Numbers(field)) is not { Count: > 0 } numbers)
-            return tail.HasNumbers(field);
-
-        var lost = new GoneTerms();
-        foreach (long id in gone)
-            CountNumbers(main.Entries.Get(id), field, id, lost);
+        if (tail.HasNumbers(field))
+            return true;
+        string dictionary = TreeNames.Numbers(field);
+        if (main.Dictionary(dictionary) is not { } numbers)
+            return false;
         using TermCursor cursor = numbers.OpenCursor();
-        bool isThere = cursor.MoveFirst(), isLost = true;
-        for (; isThere && isLost; isThere = cursor.MoveNext())
-            isLost = new TermPayload(cursor.Value).EntryCount == lost.Count(cursor.Key);
-        return !isLost;
+        for (bool isThere = cursor.MoveFirst(); isThere; isThere = cursor.MoveNext())
+        {
+            if (!AreGone(new TermPayload(cursor.Value), main.Postings(dictionary)))
+                return true;
+        }
+
+        return false;
+    }
+
+    /// <summary>Whether all entries of a term were replaced or removed; reads no further than the first that was not.</summary>
+    private bool AreGone(TermPayload payload, Tree? postings)
+    {
+        if (payload.EntryCount > gone.Length)
+            return false;
+        if (payload.Kind == PostingKind.Flat)
+        {
+            FlatPostings flat = payload.Flat;
+            while (flat.MoveNext(out Posting posting))
+            {
+                if (!IsGone(posting.EntryId))
+                    return false;
+            }
+
+            return true;
+        }
+
+        using var list = new PostingCursor(postings!, payload.ListId); // a long list has a postings tree
+        ushort[] offsets = new ushort[PostingWindow.Size];
+        for (long window = list.Next(0); window != PostingCursor.End; window = list.Next(window + 1))
+        {
+            list.TryGet(window, out PostingWindow found);
+            foreach (ushort offset in offsets.AsSpan(0, found.CopyOffsets(offsets)))
+            {
+                if (!IsGone((window << PostingWindow.SizeBits) + offset))
+                    return false;
+            }
+        }
+
+        return true;
     }
 
     /// <summary>Number of replaced or removed entries that had a term.</summary>
@@ -109,18 +144,6 @@ internal sealed class CombinedStatistics(IndexView main, IndexView tail, long[] 
                 counts.Add(record.Field, terms = new GoneTerms());
             while (record.MoveNextItem(out ReadOnlySpan<byte> item))
                 terms.Add(record.Group == EntryGroup.Numbers ? text[..NumberKey.Format(item, text)] : item, id);
-        }
-    }
-
-    private static void CountNumbers(EntryRecord record, int field, long id, GoneTerms numbers)
-    {
-        while (record.MoveNextGroup())
-        {
-            while (record.MoveNextItem(out ReadOnlySpan<byte> item))
-            {
-                if (record.Field == field && record.Group == EntryGroup.Numbers)
-                    numbers.Add(item, id);
-            }
         }
     }
 
