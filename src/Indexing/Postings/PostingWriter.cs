@@ -218,8 +218,7 @@ internal sealed class PostingWriter : IDisposable
         }
         else
         {
-            _edit.Run(additions);
-            PutSegments(listId, kept);
+            throw Missed(count, term);
         }
 
         kept?.Flush();
@@ -402,11 +401,10 @@ internal sealed class PostingWriter : IDisposable
     private void CheckMissed(int missed, ReadOnlySpan<byte> term)
     {
         if (missed != 0)
-        {
-            throw new CorruptionException(
-                $"The index dictionary '{_name}' misses {missed} entries of the term "
-                    + $"{Convert.ToHexString(term[..Math.Min(term.Length, 32)])} " +
-                "that its entries name. Reset the index to build it again.");
-        }
+            throw Missed(missed, term);
     }
+
+    private CorruptionException Missed(long missed, ReadOnlySpan<byte> term) => new(
+        $"The index dictionary '{_name}' misses {missed} entries of the term "
+            + $"{Convert.ToHexString(term[..Math.Min(term.Length, 32)])} that its entries name. Reset the index to build it again.");
 }

@@ -173,7 +173,15 @@ public sealed class PostingWriterTests
         environment.Write(
             static transaction => transaction.DropTree("postings"), TestContext.Current.CancellationToken);
         if (count > FlatPostings.MaxEntries)
+        {
             Assert.Throws<CorruptionException>(() => Apply(later, 0, [9L << PostingWindow.SizeBits]));
+            CorruptionException error = Assert.Throws<CorruptionException>(
+                () => Apply(later, 1, [], firstId: 99L << PostingWindow.SizeBits));
+            Assert.Equal(
+                $"The index dictionary 'test' misses {count} entries of the term 78 that its entries name. Reset the index to "
+                    + "build it again.",
+                error.Message);
+        }
 
         void Apply(byte[] term, int added, long[] removed, long firstId = 0) => environment.Write(
             transaction =>
