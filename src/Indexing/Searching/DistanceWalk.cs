@@ -39,6 +39,7 @@ internal sealed class DistanceWalk
     private readonly List<long> _found = [];
     private readonly List<long> _group = [];
     private SortRoom? _room;
+    private int _steps;
 
     /// <param name="context">The query.</param>
     /// <param name="filter">What entries must match.</param>
@@ -78,12 +79,10 @@ internal sealed class DistanceWalk
     {
         _queue.Enqueue(new Waiting(CellSquare.Root, -1), 0);
         double rank = 0;
-        int steps = 0;
         while (!IsFull && _queue.TryDequeue(out Waiting next, out double haversine))
         {
             _context.Meter.Count.EntriesScanned += next.Id < 0 ? 0 : 1;
-            if ((++steps & 255) == 0)
-                _context.Check();
+            CountStep();
             double nextRank = DistanceKeyPart.Rank(haversine, _sort.RoundToKm);
             if (nextRank > rank)
             {
@@ -126,11 +125,22 @@ internal sealed class DistanceWalk
                 return;
             }
 
+            CountStep(); // a cell of the smallest size may have any number of places
             inside.Add((SpatialKey.EntryOfCell(cursor.Key), HilbertCurve.Decode(SpatialKey.Cell(cursor.Key))));
         }
 
         foreach ((long id, GridPoint place) in inside)
+        {
+            CountStep();
             _queue.Enqueue(new Waiting(default, id), _grid.Haversine(place.X, place.Y));
+        }
+    }
+
+    /// <summary>Checks for cancellation and budgets from time to time.</summary>
+    private void CountStep()
+    {
+        if ((++_steps & 255) == 0)
+            _context.Check();
     }
 
     /// <summary>Adds the hits that have no place.</summary>

@@ -1,4 +1,7 @@
+using System.Text;
 using Treepie.Indexing.Queries;
+using Treepie.Indexing.Schema;
+using Treepie.Indexing.Spatial;
 using Treepie.Indexing.Suggestions;
 using Treepie.Indexing.Tests.Model;
 using Treepie.Storage;
@@ -92,6 +95,38 @@ public sealed class StoppedQueryTests
             "; ",
             results.Facets.SelectMany(facet => facet.Values).Select(
                 value => $"{value.Range} {value.Count} {string.Join(' ', value.Figures)}"));
+    }
+
+    /// <summary>All entries are in one cell, which is read, put in order and taken as one step of the walk.</summary>
+    [Fact]
+    public void A_walk_by_distance_checks_for_cancellation_inside_a_cell_of_many_places()
+    {
+        const int Places = 2_000;
+        var schema = new IndexSchema([new IndexField("place", FieldAnalysis.Spatial)]);
+        using StorageEnvironment environment = MemoryEnvironment.Open();
+        var writer = new IndexWriter(environment, schema);
+        IndexBatch batch = writer.BeginBatch();
+        for (int i = 0; i < Places; i++)
+        {
+            batch.BeginEntry(Encoding.UTF8.GetBytes("docs/" + i));
+            batch.AddPoint(0, 10, 10);
+            batch.EndEntry();
+        }
+
+        writer.Commit(batch, 1, Token);
+        using var searcher = new IndexSearcher(environment);
+        var request = new SearchRequest
+        {
+            Query = new MatchAllQuery(),
+            Sort = [new SortKey("place", SortKind.Distance, Centre: new GeoPoint(1, 2))],
+            Take = 3,
+        };
+        int stopped = StopEverywhere((options, token) => searcher.Search(request, options, token).Dispose());
+        Assert.True(stopped > 5, $"only {stopped} queries were stopped");
+
+        var clock = new CountingClock(int.MaxValue, static () => { });
+        searcher.Search(request, Watched(clock), Token).Dispose();
+        Assert.True(clock.Looks > 3 * Places / 512, $"only {clock.Looks} checks while places are read, put in order and taken");
     }
 
     [Fact]
