@@ -191,7 +191,7 @@ internal class VectorGraph(Tree? vectors, Tree? links, VectorState state, Vector
         return count;
     }
 
-    private static CorruptionException DamagedLinks() =>
+    protected static CorruptionException DamagedLinks() =>
         new("The index has damaged links between vectors. Reset the index to build it again.");
 
     protected ReadOnlySpan<byte> Value(Tree? tree, uint node, string what) =>

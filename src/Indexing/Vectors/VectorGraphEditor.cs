@@ -1,6 +1,7 @@
 using System.Buffers.Binary;
 using System.Diagnostics;
 using Treepie.Indexing.Schema;
+using Treepie.Storage;
 using Treepie.Storage.Trees;
 
 namespace Treepie.Indexing.Vectors;
@@ -210,9 +211,11 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
 
     private void Link(uint left, uint right, int layer)
     {
-        if (left == right || Read(left)[layer].Contains(right))
+        if (left == right || Layer(left, layer).Contains(right))
             return;
-        List<uint> fromLeft = Edit(left)[layer], fromRight = Edit(right)[layer];
+        List<uint> fromLeft = Edit(left, layer), fromRight = Edit(right, layer);
+        if (fromRight.Contains(left))
+            throw DamagedLinks();
         fromLeft.Add(right);
         fromRight.Add(left);
         Shrink(left, layer);
@@ -223,8 +226,8 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
 
     private void Unlink(uint left, uint right, int layer)
     {
-        Edit(left)[layer].Remove(right);
-        Edit(right)[layer].Remove(left);
+        if (!Edit(left, layer).Remove(right) || !Edit(right, layer).Remove(left))
+            throw DamagedLinks();
     }
 
     /// <summary>
@@ -233,7 +236,7 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
     /// </summary>
     private void Shrink(uint node, int layer)
     {
-        List<uint> neighbours = Read(node)[layer];
+        List<uint> neighbours = Layer(node, layer);
         if (neighbours.Count <= Limit(layer))
             return;
 
@@ -251,7 +254,7 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
             areSomeEqual |= i > 0 && near[i].Distance.Equals(near[i - 1].Distance);
             if (IsNewDirection(near[i], chosen))
                 chosen.Add(near[i]);
-            else if (Read(near[i].Node)[layer].Count > few)
+            else if (Layer(near[i].Node, layer).Count > few)
                 covered = near[i];
         }
 
@@ -274,7 +277,7 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
         int most = 0;
         foreach (Neighbour neighbour in near)
         {
-            List<uint> others = Read(neighbour.Node)[layer];
+            List<uint> others = Layer(neighbour.Node, layer);
             bool isBridged = others.Exists(own.Contains);
             if (isBridged)
                 bridged = neighbour;
@@ -339,11 +342,19 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
         return cursor.MoveFirst() ? VectorKey.Read(cursor.Key) : VectorState.NoNode;
     }
 
-    /// <summary>Returns the links of a node, to change them.</summary>
-    private List<uint>[] Edit(uint node)
+    /// <summary>Returns the links of a node in a layer, to change them.</summary>
+    private List<uint> Edit(uint node, int layer)
     {
         _edited.Add(node);
-        return Read(node);
+        return Layer(node, layer);
+    }
+
+    /// <summary>Returns the links of a node in a layer.</summary>
+    /// <exception cref="CorruptionException">The node is not in the layer, although another links to it there.</exception>
+    private List<uint> Layer(uint node, int layer)
+    {
+        List<uint>[] layers = Read(node);
+        return layer < layers.Length ? layers[layer] : throw DamagedLinks();
     }
 
     private List<uint>[] Read(uint node)
@@ -355,7 +366,13 @@ internal sealed class VectorGraphEditor(Tree vectors, Tree links, VectorState st
         layers = new List<uint>[LayersOf(value)];
         Span<uint> neighbours = stackalloc uint[MaxLinks];
         for (int i = 0; i < layers.Length; i++)
-            layers[i] = [.. neighbours[..ReadLayer(value, i, neighbours)]];
+        {
+            int count = ReadLayer(value, i, neighbours);
+            if (count > Limit(i))
+                throw DamagedLinks();
+            layers[i] = [.. neighbours[..count]];
+        }
+
         _read.Add(node, layers);
         return layers;
     }

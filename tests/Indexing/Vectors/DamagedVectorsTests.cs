@@ -1,3 +1,4 @@
+using System.Buffers.Binary;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Tests.Model;
 using Treepie.Indexing.Vectors;
@@ -51,6 +52,116 @@ public sealed class DamagedVectorsTests
             return true;
         }, TestContext.Current.CancellationToken);
         Assert.True(reports > 100, $"seed {seed}: only {reports} reports");
+    }
+
+    /// <summary>
+    /// Links that lead one way only, or to a layer that a node does not have: entries are removed and added until the damage is
+    /// found, if it is.
+    /// </summary>
+    [Fact]
+    public void Changes_of_a_field_with_damaged_links_end_well_or_with_a_report()
+    {
+        int seed = Seed.Next();
+        var random = new Random(seed);
+        var options = new VectorFieldOptions(IsQuantised: true, Edges: 4, IndexingCandidates: 8);
+        int reports = 0;
+        for (int round = 0; round < 80; round++)
+        {
+            using StorageEnvironment environment = MemoryEnvironment.Open();
+            List<long> ids = [.. Enumerable.Range(0, 60).Select(static id => (long)id)];
+            Change(environment, options, writer => ids.ForEach(id => writer.Add(id, [Draw(random)], default)));
+            environment.Write(
+                transaction =>
+                {
+                    Tree links = transaction.GetOrCreateTree("links.0");
+                    byte[] key = new byte[VectorKey.Bytes];
+                    VectorKey.Write(key, (uint)random.Next(ids.Count));
+                    Assert.True(links.TryGet(key, out ReadOnlySpan<byte> value));
+                    links.Put(key, DamageLinks(value.ToArray(), random));
+                    return true;
+                },
+                TestContext.Current.CancellationToken);
+            for (int step = 0; step < 12; step++)
+            {
+                long removed = ids[random.Next(ids.Count)], added = 100 + step;
+                try
+                {
+                    Change(environment, options, writer =>
+                    {
+                        writer.Remove([removed], default);
+                        writer.Add(added, [Draw(random)], default);
+                    });
+                    ids.Remove(removed);
+                }
+                catch (CorruptionException error)
+                {
+                    Assert.Contains("Reset the index", error.Message, StringComparison.Ordinal);
+                    reports++;
+                    break;
+                }
+                catch (Exception error)
+                {
+                    throw new InvalidOperationException($"seed {seed}, round {round}, step {step}: {error.Message}", error);
+                }
+            }
+        }
+
+        Assert.True(reports > 20, $"seed {seed}: only {reports} reports");
+    }
+
+    private static void Change(StorageEnvironment environment, VectorFieldOptions options, Action<VectorFieldWriter> change) =>
+        environment.Write(
+            transaction =>
+            {
+                var writer = new VectorFieldWriter(transaction, 0, options);
+                change(writer);
+                writer.Flush();
+                return true;
+            },
+            TestContext.Current.CancellationToken);
+
+    /// <summary>The links of a node without its last layer, without one link, or with one that leads elsewhere.</summary>
+    private static byte[] DamageLinks(byte[] value, Random random)
+    {
+        var layers = new List<List<uint>>();
+        for (int at = 1; layers.Count < value[0];)
+        {
+            var layer = new List<uint>();
+            for (int left = value[at++]; left > 0; left--, at += sizeof(uint))
+                layer.Add(BinaryPrimitives.ReadUInt32LittleEndian(value.AsSpan(at)));
+            layers.Add(layer);
+        }
+
+        List<uint> damaged = layers[random.Next(layers.Count)];
+        switch (random.Next(4))
+        {
+            case 0:
+                layers.RemoveAt(layers.Count - 1);
+                break;
+            case 1 when damaged.Count > 0:
+                damaged.RemoveAt(random.Next(damaged.Count));
+                break;
+            case 2 when damaged.Count > 0:
+                damaged[random.Next(damaged.Count)] = (uint)random.Next(60);
+                break;
+            default:
+                damaged.Add((uint)random.Next(60));
+                break;
+        }
+
+        var bytes = new List<byte> { (byte)layers.Count };
+        Span<byte> number = stackalloc byte[sizeof(uint)];
+        foreach (List<uint> layer in layers)
+        {
+            bytes.Add((byte)layer.Count);
+            foreach (uint node in layer)
+            {
+                BinaryPrimitives.WriteUInt32LittleEndian(number, node);
+                bytes.AddRange(number);
+            }
+        }
+
+        return [.. bytes];
     }
 
     /// <summary>Searches in every way; returns how many searches reported damage.</summary>
