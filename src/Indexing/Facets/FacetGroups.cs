@@ -112,8 +112,8 @@ internal sealed class FacetGroups
         {
             if (_terms.Count >= _mostTerms)
                 throw new IndexQueryException(
-                    $"A facet of the query has more than {_mostTerms:N0} terms: the limit for all facets together leaves no more. "
-                        + "Narrow the condition, ask for pages of terms, or use ranges.");
+                    $"A facet of the query has more than {_mostTerms:N0} terms: the limit for all facets together leaves no "
+                        + "more. Narrow the condition, ask for pages of terms, or use ranges.");
             Debug.Assert(
                 !IsInOrder || _terms.Count == 0 || _terms[^1].AsSpan().SequenceCompareTo(term) < 0, "terms arrive in byte order");
             _last = _terms.Count;

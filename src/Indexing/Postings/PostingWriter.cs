@@ -406,5 +406,6 @@ internal sealed class PostingWriter : IDisposable
 
     private CorruptionException Missed(long missed, ReadOnlySpan<byte> term) => new(
         $"The index dictionary '{_name}' misses {missed} entries of the term "
-            + $"{Convert.ToHexString(term[..Math.Min(term.Length, 32)])} that its entries name. Reset the index to build it again.");
+            + $"{Convert.ToHexString(term[..Math.Min(term.Length, 32)])} that its entries name. "
+            + "Reset the index to build it again.");
 }
