@@ -82,7 +82,7 @@ public sealed partial class SourceRulesTests
         IEnumerable<string> found = Sources("src")
             .Where(file => !Relative(file).StartsWith("src/Storage/Files/", StringComparison.Ordinal))
             .Where(file => DurableCalls().IsMatch(File.ReadAllText(file)))
-            .Select(file => $"{Relative(file)}: write the file with DurableFile, move a directory with PrivateFiles.MoveDirectory");
+            .Select(file => $"{Relative(file)}: use DurableFile for files, PrivateFiles.MoveDirectory for directories");
         AssertNone(found);
     }
 
