@@ -5,8 +5,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Bench.Tests;
 
 /// <summary>
-/// The costs in plans compare as times do. Costs of two ways to the same order are compared with their times, so that the
-/// speed of the machine does not count.
+/// Predicted costs agree with measured times. The ratio of the costs of two ways to the same order is compared with the ratio
+/// of their times, so the speed of the machine does not matter.
 /// </summary>
 public class PlanCostTests
 {
@@ -25,7 +25,7 @@ public class PlanCostTests
             SearchRequest request = index.Draw();
             double? error = index.Compare(request, rounds: 3).Error;
 
-            // Other work on the machine spoils a time now and then; what stays wrong is wrong.
+            // Other work on the machine may disturb a measurement; only a prediction that stays wrong counts.
             for (int again = 0; error > Most && again < 6; again++)
                 error = Math.Min(error.Value, index.Compare(request, rounds: 15).Error ?? Most);
             compared += error is null ? 0 : 1;

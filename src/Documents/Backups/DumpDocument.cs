@@ -164,9 +164,9 @@ internal sealed class DumpDocument
     }
 
     /// <summary>
-    /// Returns the object <c>@metadata</c> if it is the last member, as this program writes documents, without reading the
-    /// members before it, which the parser does anyway; otherwise nothing. The name cannot be part of a text, in which quotes
-    /// are escaped, nor of an inner object, after which more than one bracket would follow.
+    /// Returns the value of <c>@metadata</c> if it is an object and the last member, as in documents that this program writes,
+    /// otherwise an empty span. Does not read the members before it; the parser does that later. The name that is found cannot
+    /// be inside a string, where its quotes would be escaped, or inside a nested object, which more than one brace would close.
     /// </summary>
     private ReadOnlySpan<byte> LastMember(ReadOnlySpan<byte> json)
     {

@@ -80,8 +80,8 @@ internal static class RestoreRun
         { Accept = DumpScan.RefuseIncrement }.RunAsync(cancellationToken);
 
     /// <summary>
-    /// Opens the documents' store that a restore writes to. It has no journal: the last checkpoint makes everything durable
-    /// (<see cref="RestoreSink.CompleteAsync"/>), and before it nothing needs to be.
+    /// Opens the documents' store that a restore writes to. It has no journal: nobody uses the store before the restore is
+    /// complete, and the checkpoint at its end (<see cref="RestoreSink.CompleteAsync"/>) makes everything durable.
     /// </summary>
     public static StorageEnvironment OpenStore(string path, DatabaseOptions database, RestoreOptions options)
     {

@@ -310,7 +310,7 @@ internal static class BoundKernels
         return most;
     }
 
-    /// <summary>Indexes of bounds, the greatest bound first.</summary>
+    /// <summary>Orders bounds, given by index, greatest first.</summary>
     private readonly ref struct DescendingBounds(ReadOnlySpan<float> bounds) : IItemOrder<int>
     {
         private readonly ReadOnlySpan<float> _bounds = bounds;

@@ -4,8 +4,8 @@ using System.Runtime.CompilerServices;
 namespace Treepie.Indexing.Kernels;
 
 /// <summary>
-/// Sorts few items. Equal items keep their order, and nothing is allocated; the sorts of the base class library do one or the
-/// other.
+/// Sorts a few items. It is stable and does not allocate; in the base class library, sorting a span is not stable, and sorting
+/// by LINQ allocates.
 /// </summary>
 internal static class InsertionSort
 {

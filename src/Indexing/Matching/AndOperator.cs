@@ -248,7 +248,7 @@ internal sealed class AndOperator : Operator
                 "the rarest clause leads, and where few of a window survive they are looked up one by one", [probes]);
     }
 
-    /// <summary>Clauses, the one with the lowest estimate first.</summary>
+    /// <summary>Orders clauses by their estimate, lowest first.</summary>
     private readonly struct RarestFirst : IItemOrder<Operator>
     {
         public bool IsAfter(in Operator left, in Operator right) => left.Estimate > right.Estimate;

@@ -240,7 +240,7 @@ internal sealed class OrOperator(QueryContext context, Operator[] clauses)
             Context.Return(set);
     }
 
-    /// <summary>Indexes of bounds, the lowest bound first.</summary>
+    /// <summary>Orders bounds, given by index, lowest first.</summary>
     private readonly ref struct AscendingBounds(ReadOnlySpan<float> bounds) : IItemOrder<int>
     {
         private readonly ReadOnlySpan<float> _bounds = bounds;

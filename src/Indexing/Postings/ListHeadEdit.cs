@@ -179,7 +179,7 @@ internal sealed class ListHeadEdit
             _parts[i] = _weights.PartOf(_best[i].Frequency, _best[i].Length);
     }
 
-    /// <summary>Limits, the one with the greatest frequency first.</summary>
+    /// <summary>Orders limits by their frequency, greatest first.</summary>
     private readonly struct FrequentFirst : IItemOrder<HeadEntry>
     {
         public bool IsAfter(in HeadEntry left, in HeadEntry right) => left.Frequency < right.Frequency;

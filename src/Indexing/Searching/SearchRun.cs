@@ -108,7 +108,7 @@ internal sealed class SearchRun
 
     private long Limit => Math.Min(_request.Take, long.MaxValue - _request.Skip) + _request.Skip;
 
-    /// <summary>Whether every hit is read: to be counted, or as the way to sort depends on their number.</summary>
+    /// <summary>Whether every hit is read: to count the hits, or because the choice of a plan depends on their number.</summary>
     private bool NeedsAll => _request.CountsHits || _request.Take == 0 || SearchPlanner.NeedsTotal(_request);
 
     private bool IsScored => SortPlan.NeedsScores(_request.Sort);

@@ -434,7 +434,7 @@ internal sealed class BlockMaxSearch
         return new HitCount(_hits, Array.ConvertAll(_order, list => _plan.Terms[list])).Run();
     }
 
-    /// <summary>Indexes of lists, the one with the fewest entries first.</summary>
+    /// <summary>Orders lists, given by index, by their number of entries, fewest first.</summary>
     private readonly struct RarestFirst(TopKPlan plan) : IItemOrder<int>
     {
         public bool IsAfter(in int left, in int right) => plan.Terms[left].Entries > plan.Terms[right].Entries;
