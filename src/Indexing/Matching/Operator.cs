@@ -155,7 +155,8 @@ internal abstract class Operator(QueryContext context, MatchEstimate expected, O
 
     /// <summary>
     /// Adds to each of the window's 64 blocks of 64 entries an upper bound on what <see cref="Score"/> adds to an entry in
-    /// it. By default a match scores <paramref name="boost"/>, which is the bound.
+    /// it. By default a match scores <paramref name="boost"/>, which is the bound. Entries that cannot score the threshold of
+    /// an earlier <see cref="Select"/> need no bound, since thresholds do not fall.
     /// </summary>
     /// <param name="window">The window.</param>
     /// <param name="bounds">The bounds, by block.</param>
@@ -197,7 +198,7 @@ internal abstract class Operator(QueryContext context, MatchEstimate expected, O
     /// <summary>
     /// Replaces the set by the window's matches that may score <paramref name="threshold"/>, excluding others as far as
     /// cheap upper bounds allow; all matches if the threshold is not positive. Returns the number of all matches if
-    /// <paramref name="counts"/>, otherwise the size of the set.
+    /// <paramref name="counts"/>, otherwise the size of the set. The threshold must be at least that of every earlier call.
     /// </summary>
     public virtual int Select(long window, WindowSet set, float threshold, bool counts)
     {
