@@ -1,12 +1,15 @@
 using System.Diagnostics;
 using System.Globalization;
+using System.Runtime.InteropServices;
 
 namespace Treepie.Bench.Measuring;
 
 /// <summary>A server in a process of its own, on a free port of loopback and a directory of its own.</summary>
 internal sealed class ServerUnderTest : IAsyncDisposable
 {
+    private const string Server = "Treepie.Server.dll";
     private const string Announcement = "Server available on: ";
+    private static readonly Lazy<Task<string>> _published = new(PublishAsync);
     private readonly Process _process;
 
     private ServerUnderTest(Process process, Uri url, TimeSpan startTime)
@@ -28,9 +31,14 @@ internal sealed class ServerUnderTest : IAsyncDisposable
     /// <summary>Its greatest resident memory so far, in MiB.</summary>
     public double PeakResidentMiB => ReadStatus("VmHWM:");
 
-    /// <summary>Starts Treepie's server on a directory, with further options of its command line.</summary>
-    public static Task<ServerUnderTest> StartAsync(string data, params string[] options) => LaunchAsync(
-        Path.Combine(Corpus.RepositoryRoot, "src", "Server", "bin", Configuration, "net10.0", "Treepie.Server.dll"),
+    /// <summary>
+    /// Starts Treepie's server on a directory, with further options of its command line. A release build measures the server
+    /// that users run, which is compiled beforehand for this system.
+    /// </summary>
+    public static async Task<ServerUnderTest> StartAsync(string data, params string[] options) => await LaunchAsync(
+        Configuration == "Release"
+            ? await _published.Value
+            : Path.Combine(Corpus.RepositoryRoot, "src", "Server", "bin", Configuration, "net10.0", Server),
         ["--data", data, "--urls", "http://127.0.0.1:0", .. options]);
 
     /// <summary>
@@ -50,6 +58,25 @@ internal sealed class ServerUnderTest : IAsyncDisposable
     }
 
     private static string Configuration => new DirectoryInfo(AppContext.BaseDirectory).Parent?.Name ?? "Release";
+
+    /// <summary>Publishes the server for this system; returns the path of its assembly.</summary>
+    private static async Task<string> PublishAsync()
+    {
+        string output = Path.Combine(Corpus.RepositoryRoot, "bench", "obj", "server");
+        var start = new ProcessStartInfo(
+            "dotnet",
+            ["publish", Path.Combine(Corpus.RepositoryRoot, "src", "Server"), "-c", "Release", "-r",
+             RuntimeInformation.RuntimeIdentifier, "--self-contained", "false", "-o", output, "-v", "quiet", "--nologo"])
+        {
+            RedirectStandardOutput = true,
+        };
+        using Process process = Process.Start(start) ?? throw new InvalidOperationException("Could not start 'dotnet publish'.");
+        string said = await process.StandardOutput.ReadToEndAsync();
+        await process.WaitForExitAsync();
+        return process.ExitCode == 0
+            ? Path.Combine(output, Server)
+            : throw new InvalidOperationException($"The server could not be published: {said}");
+    }
 
     private static async Task<ServerUnderTest> LaunchAsync(string assembly, params string[] arguments)
     {

@@ -20,7 +20,8 @@ internal sealed class IngestSuite : ISuite
         How many films (36,273, 23.5 MB of JSON) are stored per second, durably, in batches of 1,000 documents? *Indexed* ends
         when the last one is found by a query over year (number), title (sort) and the words of the extract. SQLite: WAL,
         `synchronous=full`, the same batches as transactions, in one thread; indexed: an expression index over year and title, and
-        FTS5 over the extract. HTTP rows: Treepie's server in a process of its own, one bulk insert request.
+        FTS5 over the extract. HTTP rows: Treepie's server, published for this system, in a process of its own, one bulk insert
+        request.
         """;
 
     public async Task<IReadOnlyList<BenchRow>> RunAsync(bool quick, TextWriter progress, CancellationToken cancellationToken)
