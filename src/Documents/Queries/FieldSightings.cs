@@ -54,7 +54,7 @@ internal sealed class FieldSightings
     private void Look(string? collection, List<(FieldPath Path, long Etag)> pending, DatabaseSnapshot snapshot)
     {
         long from = pending.Min(static one => one.Etag), reached = snapshot.LastEtag;
-        var tree = new PathTree([.. pending.Select(static (one, i) => (one.Path, i))]);
+        var tree = new PathTree([.. pending.Select(static (one, i) => (one.Path, i))], expandsMaps: true);
         var sight = new Sight(new bool[pending.Count]);
         int documents = 0;
         long bytes = 0;

@@ -27,7 +27,7 @@ public sealed class QueryResults : IDisposable
     private readonly ArrayBufferWriter<byte>? _projected;
     private readonly DistinctFilter? _distinct;
     private readonly DocumentsOnce? _once;
-    private readonly IncludeCollector? _includes;
+    private readonly IncludedDocuments? _includes;
     private readonly BesideCollector? _beside;
     private readonly ScriptRows? _script;
     private readonly RowValues? _values;
@@ -85,7 +85,7 @@ public sealed class QueryResults : IDisposable
         _distinct = query.Distinct ? new DistinctFilter(context.MaxDistinctResults, TooManyRows) : null;
         _includes = query.Script is null && query.IncludePaths.Count + query.IncludeIds.Count == 0
             ? null
-            : new IncludeCollector(query.IncludePaths, query.IncludeIds);
+            : new IncludedDocuments(query.IncludePaths, query.IncludeIds);
         _beside = query.Script is null && query.BesideIncludes.Count == 0 ? null : new BesideCollector(query.BesideIncludes);
     }
 
@@ -257,9 +257,9 @@ public sealed class QueryResults : IDisposable
     private void Include(ScriptIncludeKind kind, string name)
     {
         _included ??= [];
-        if (_included.Count == IncludeCollector.MaxIncludes)
+        if (_included.Count == IncludedDocuments.MaxIncludes)
             throw new InvalidQueryException(
-                $"A script includes more than {IncludeCollector.MaxIncludes:N0} names for one document. Include fewer.");
+                $"A script includes more than {IncludedDocuments.MaxIncludes:N0} names for one document. Include fewer.");
         _included.Add((kind, name));
     }
 

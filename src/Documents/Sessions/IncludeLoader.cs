@@ -1,6 +1,7 @@
 using System.Linq.Expressions;
 using Treepie.Indexes.Fields;
 using Treepie.Linq;
+using Treepie.Queries;
 using Treepie.Queries.Projecting;
 using Treepie.Store;
 
@@ -54,7 +55,7 @@ public sealed class IncludeLoader<TDocument>
     {
         ArgumentNullException.ThrowIfNull(ids);
         string[] wanted = [.. ids];
-        var collector = new IncludeCollector(_paths, []);
+        var collector = new IncludedDocuments(_paths, []);
         var beside = new BesideCollector(_beside);
         var loaded = new Dictionary<string, T?>(IdComparer.Instance);
         _session.RequireOpen();

@@ -1,5 +1,6 @@
 using System.Globalization;
 using Microsoft.Extensions.Primitives;
+using Treepie.Queries;
 using Treepie.Server.Http;
 using Treepie.Store;
 
@@ -19,12 +20,11 @@ internal static class DocumentLoader
 
         bool metadataOnly = request.Flag("metadataOnly");
         StringValues includePaths = request.Parameters("include");
+        IncludedDocuments? includes =
+            includePaths.Count == 0 ? null : new IncludedDocuments(includePaths.Select(static path => path ?? ""));
         using DatabaseSnapshot snapshot = database.BeginRead();
         var beside = new BesideIncludes(request, snapshot, ids);
-        Queries.BesideIncluded included = beside.Read();
-        IncludeCollector? includes = includePaths.Count == 0
-            ? null
-            : new IncludeCollector(includePaths, request.Server.Limits.MaxCommandsPerRequest);
+        BesideIncluded included = beside.Read();
         if (ids.Count == 1 && !request.IsEmbedded && !snapshot.TryGet(ids[0], out Document _) && !beside.HasGuardOfMissing)
         {
             request.EndEmpty(StatusCodes.Status404NotFound);
@@ -73,7 +73,7 @@ internal static class DocumentLoader
     }
 
     // For one document its change vector; for several a hash over which exist and when they changed, in order.
-    private static string ETagOf(DatabaseSnapshot snapshot, IReadOnlyList<string> ids, IncludeCollector? includes, long beside)
+    private static string ETagOf(DatabaseSnapshot snapshot, IReadOnlyList<string> ids, IncludedDocuments? includes, long beside)
     {
         if (ids.Count == 1 && includes is null && beside == 0)
             return snapshot.TryGet(ids[0], out Document only) ? only.ChangeVector : "0";
@@ -89,7 +89,7 @@ internal static class DocumentLoader
             }
 
             hash.Add(document.Etag);
-            includes?.CollectFrom(document.Body);
+            includes?.Collect(document);
             snapshot.ReleasePages();
         }
 
@@ -104,7 +104,7 @@ internal static class DocumentLoader
     }
 
     private static async Task WriteIncludesAsync(
-        ServerRequest request, DatabaseSnapshot snapshot, IncludeCollector includes, bool metadataOnly, bool isClusterWide)
+        ServerRequest request, DatabaseSnapshot snapshot, IncludedDocuments includes, bool metadataOnly, bool isClusterWide)
     {
         ResponseBody output = request.Output;
         bool first = true;

@@ -86,6 +86,10 @@ public sealed class DocumentsEndpointsTests
         Assert.Equal(
             ["companies/1", "products/1", "products/2"],
             answer.GetProperty("Includes").EnumerateObject().Select(static include => include.Name));
+        using HttpResponseMessage refused = await server.SendAsync(HttpMethod.Get, "docs?id=orders/1&include=a..b");
+        Assert.Contains(
+            "'a..b'", await TestServer.ErrorOf(refused, HttpStatusCode.BadRequest, ".InvalidQueryException"),
+            StringComparison.Ordinal);
     }
 
     [Fact]

@@ -5,7 +5,9 @@ namespace Treepie.Indexes.Fields;
 /// <summary>Receives the values that a <see cref="PathTree"/> finds.</summary>
 internal interface IFieldSink
 {
-    /// <summary>Receives a string, number, boolean or null, the current token of the reader.</summary>
+    /// <summary>
+    /// Receives a string, number, boolean or null, the current token of the reader; a member's name for <c>$Keys</c>.
+    /// </summary>
     void Value(int slot, ref Utf8JsonReader reader);
 
     /// <summary>

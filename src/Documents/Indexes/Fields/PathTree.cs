@@ -14,19 +14,24 @@ internal sealed class PathTree
     private readonly List<Node> _single = [];
 
     /// <summary>
-    /// Builds the tree of paths with the slots of their values, without <paramref name="skipMembers"/> leading members.
+    /// Builds the tree of paths with the slots of their values, without <paramref name="skipMembers"/> leading members. If
+    /// <paramref name="expandsMaps"/>, the members <c>$Keys</c> and <c>$Values</c> denote all names and values of an object.
     /// </summary>
-    public PathTree(IReadOnlyList<(FieldPath Path, int Slot)> paths, int skipMembers = 0)
+    public PathTree(IReadOnlyList<(FieldPath Path, int Slot)> paths, int skipMembers = 0, bool expandsMaps = false)
     {
         foreach ((FieldPath path, int slot) in paths)
         {
-            // A path that selects an element has its own tree, so that it does not get the elements other paths need.
+            // A path that selects an element, or all members, has its own tree: it does not get what other paths need.
+            bool isSingle = path.HasElementIndex || (expandsMaps && HasMapMember(path));
             Node start = _root;
-            if (path.HasElementIndex)
+            if (isSingle)
                 _single.Add(start = new Node([], null));
 
             for (int i = skipMembers; i < path.Count; i++)
-                start = start.Child(path.NameOf(i), path.HasElementIndex ? path : null, i);
+            {
+                start = start.Child(path.NameOf(i), isSingle ? path : null, i);
+                start.Matches = !expandsMaps ? MemberMatch.Name : MatchOf(path.NameOf(i));
+            }
 
             start.Slots.Add(slot);
         }
@@ -52,6 +57,20 @@ internal sealed class PathTree
     /// <param name="sink">Receives the value, or its elements if it is an array.</param>
     public static void VisitWhole<TSink>(ReadOnlySpan<byte> json, ref TSink sink)
         where TSink : struct, IFieldSink, allows ref struct => VisitFrom(_whole, json, ref sink);
+
+    private static bool HasMapMember(FieldPath path)
+    {
+        for (int i = 0; i < path.Count; i++)
+            if (MatchOf(path.NameOf(i)) != MemberMatch.Name)
+                return true;
+
+        return false;
+    }
+
+    private static MemberMatch MatchOf(ReadOnlySpan<byte> name) =>
+        name.SequenceEqual("$Keys"u8) ? MemberMatch.Keys
+        : name.SequenceEqual("$Values"u8) ? MemberMatch.Values
+        : MemberMatch.Name;
 
     private static void VisitFrom<TSink>(Node node, ReadOnlySpan<byte> json, ref TSink sink)
         where TSink : struct, IFieldSink, allows ref struct
@@ -108,6 +127,13 @@ internal sealed class PathTree
         while (reader.Read() && reader.TokenType == JsonTokenType.PropertyName)
         {
             Node? child = Find(node, ref reader);
+            if (child is { Matches: MemberMatch.Keys })
+            {
+                foreach (int slot in child.Slots)
+                    sink.Value(slot, ref reader);
+                child = null;
+            }
+
             reader.Read();
             if (child is null)
                 reader.Skip();
@@ -144,10 +170,17 @@ internal sealed class PathTree
     private static Node? Find(Node node, ref Utf8JsonReader reader)
     {
         foreach (Node child in node.Children)
-            if (reader.ValueTextEquals(child.Name))
+            if (child.Matches != MemberMatch.Name || reader.ValueTextEquals(child.Name))
                 return child;
 
         return null;
+    }
+
+    private enum MemberMatch
+    {
+        Name,
+        Keys,
+        Values,
     }
 
     private sealed class Node(byte[] name, FieldPath? path, int member = 0)
@@ -157,6 +190,8 @@ internal sealed class PathTree
         public List<Node> Children { get; } = [];
 
         public List<int> Slots { get; } = [];
+
+        public MemberMatch Matches { get; set; }
 
         public int ElementAt(int level) => path?.ElementOf(member, level) ?? -1;
 
