@@ -26,7 +26,7 @@ public sealed class RoomOrderTests
         },
         {
             "Treepie",
-            ["Encryption", "Compression", "Json", "Store", "Kinds", "Computations", "Writes", "Lifecycle", "Packing", "Revisions", "Indexes", "Rql", "Queries", "Linq", "Sessions", "IndexClasses", "Archiving", "Backups", "Schedules", "Destinations", "BackupTasks", "Catalogs"]
+            ["Kernels", "Encryption", "Compression", "Json", "Store", "Kinds", "Computations", "Writes", "Lifecycle", "Packing", "Revisions", "Indexes", "Rql", "Queries", "Linq", "Sessions", "IndexClasses", "Archiving", "Backups", "Schedules", "Destinations", "BackupTasks", "Catalogs"]
         },
         {
             "Treepie.Computing",

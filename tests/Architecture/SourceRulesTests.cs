@@ -13,8 +13,8 @@ public sealed partial class SourceRulesTests
     /// <summary>The places that may hold raw pointers, platform calls and vector intrinsics.</summary>
     private static readonly string[] _unsafePlaces =
     [
-        "src/Storage/Memory/", "src/Storage/Kernels/", "src/Indexing/Kernels/", "src/Documents/Compression/",
-        "src/Server/Hosting/ServerProgram.cs"
+        "src/Storage/Memory/", "src/Storage/Kernels/", "src/Indexing/Kernels/", "src/Documents/Kernels/",
+        "src/Documents/Compression/", "src/Server/Hosting/ServerProgram.cs"
     ];
 
     private static readonly string[] _worldPlaces =

@@ -27,13 +27,18 @@ internal sealed class TypeReferences
         _metadata = file.GetMetadataReader();
     }
 
-    /// <summary>All pairs, by full name of the outermost type.</summary>
+    /// <summary>
+    /// All pairs, by full name of the outermost type. Without sources of another project that an assembly compiles too: they have
+    /// their place there.
+    /// </summary>
     public static IReadOnlyCollection<(string From, string To)> Within(string assembly)
     {
         using var file = new PEReader(File.OpenRead(Assemblies.PathOf(assembly)));
         var references = new TypeReferences(file);
         references.Collect();
-        return references._found;
+        return [.. references._found.Where(pair => IsOwn(pair.From) && IsOwn(pair.To))];
+
+        bool IsOwn(string type) => type.StartsWith(assembly + ".", StringComparison.Ordinal);
     }
 
     /// <summary>

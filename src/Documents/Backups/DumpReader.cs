@@ -1,6 +1,7 @@
 using System.Buffers;
 using System.Diagnostics.CodeAnalysis;
 using System.Text.Json;
+using Treepie.Kernels;
 
 namespace Treepie.Backups;
 
@@ -17,7 +18,6 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
 {
     private const int FirstBytes = 256 * 1024;
 
-    private static readonly SearchValues<byte> _structure = SearchValues.Create("\"{}[]"u8);
     private static readonly SearchValues<byte> _endOfScalar = SearchValues.Create(",]} \t\r\n"u8);
 
     private byte[] _buffer = new byte[FirstBytes];
@@ -218,7 +218,7 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
     {
         byte first = _buffer[_start];
         bool isScalar = first is not ((byte)'{' or (byte)'[' or (byte)'"');
-        var scan = new ValueScan();
+        var scan = new JsonValueScan();
         int length = 0;
         while (true)
         {
@@ -309,63 +309,4 @@ internal sealed class DumpReader(Stream source, int maxElementBytes)
             + $"expected, found {Describe(found)}.");
 
     private static string Describe(byte found) => found is >= 0x20 and < 0x7F ? $"'{(char)found}'" : $"the byte 0x{found:X2}";
-
-    /// <summary>Finds the end of an object, array or string, given in chunks of any size.</summary>
-    private struct ValueScan
-    {
-        private int _depth;
-        private bool _inString;
-        private bool _escaped;
-
-        public bool IsWhole { get; private set; }
-
-        /// <summary>Scans the next chunk; returns the number of bytes that belong to the value.</summary>
-        public int Read(ReadOnlySpan<byte> bytes)
-        {
-            int at = 0;
-            while (at < bytes.Length && !IsWhole)
-                at += _inString ? ReadString(bytes[at..]) : ReadStructure(bytes[at..]);
-            return at;
-        }
-
-        private int ReadString(ReadOnlySpan<byte> bytes)
-        {
-            if (_escaped)
-            {
-                _escaped = false;
-                return 1;
-            }
-
-            int found = bytes.IndexOfAny((byte)'"', (byte)'\\');
-            if (found < 0)
-                return bytes.Length;
-
-            _escaped = bytes[found] == (byte)'\\';
-            _inString = _escaped;
-            IsWhole = !_inString && _depth == 0;
-            return found + 1;
-        }
-
-        private int ReadStructure(ReadOnlySpan<byte> bytes)
-        {
-            int found = bytes.IndexOfAny(_structure);
-            if (found < 0)
-                return bytes.Length;
-
-            switch (bytes[found])
-            {
-                case (byte)'"':
-                    _inString = true;
-                    break;
-                case (byte)'{' or (byte)'[':
-                    _depth++;
-                    break;
-                default:
-                    IsWhole = --_depth == 0;
-                    break;
-            }
-
-            return found + 1;
-        }
-    }
 }

@@ -1,6 +1,6 @@
-using System.Buffers;
 using System.Text;
 using System.Text.Json;
+using Treepie.Kernels;
 using Treepie.Server.Http;
 using Treepie.Server.Limits;
 
@@ -35,14 +35,10 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
     /// </summary>
     private const int LevelsAroundDocument = 1 + 1;
 
-    private static readonly SearchValues<byte> _structure = SearchValues.Create("\"{}[]"u8);
-
     private byte[] _item = new byte[FirstBytes];
     private int _length;
     private State _state;
-    private int _depth;
-    private bool _inString;
-    private bool _escaped;
+    private JsonValueScan _scan;
     private long _items;
 
     private enum State
@@ -117,19 +113,16 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
         if (_state != State.InItem)
             return;
 
-        _item[0] = next;
-        _length = 1;
-        _depth = 1;
+        _length = 0;
+        _scan = default;
+        ReadItem([next]);
     }
 
     private int ReadItem(ReadOnlySpan<byte> bytes)
     {
-        int position = 0;
-        while (position < bytes.Length && _depth > 0)
-            position += _inString ? SkipString(bytes[position..]) : SkipStructure(bytes[position..]);
-
+        int position = _scan.Read(bytes);
         Append(bytes[..position]);
-        if (_depth > 0)
+        if (!_scan.IsWhole)
             return position;
 
         _state = State.AfterItem;
@@ -172,48 +165,6 @@ internal sealed class BulkInsertParser(DatabaseOptions limits, BufferLease? leas
     {
         lease?.Shrink(_item.Length - FirstBytes);
         _item = new byte[FirstBytes];
-    }
-
-    private int SkipString(ReadOnlySpan<byte> bytes)
-    {
-        if (_escaped)
-        {
-            _escaped = false;
-            return 1;
-        }
-
-        int found = bytes.IndexOfAny((byte)'"', (byte)'\\');
-        if (found < 0)
-            return bytes.Length;
-
-        if (bytes[found] == '"')
-            _inString = false;
-        else
-            _escaped = true;
-
-        return found + 1;
-    }
-
-    private int SkipStructure(ReadOnlySpan<byte> bytes)
-    {
-        int found = bytes.IndexOfAny(_structure);
-        if (found < 0)
-            return bytes.Length;
-
-        switch (bytes[found])
-        {
-            case (byte)'"':
-                _inString = true;
-                break;
-            case (byte)'{' or (byte)'[':
-                _depth++;
-                break;
-            default:
-                _depth--;
-                break;
-        }
-
-        return found + 1;
     }
 
     private void FinishItem()
