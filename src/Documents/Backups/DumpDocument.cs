@@ -1,3 +1,4 @@
+using System.Buffers.Text;
 using System.Globalization;
 using System.Text.Json;
 using Treepie.Json;
@@ -228,11 +229,18 @@ internal sealed class DumpDocument
                 Flags = reader.GetString() ?? "";
             else if (isMark)
                 RevisionMark = reader.GetString();
-            else if (isTime
-                && DateTime.TryParse(
-                    reader.GetString(), CultureInfo.InvariantCulture,
-                    DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal, out DateTime time))
+            else if (isTime && TryReadTime(ref reader, out DateTime time))
                 LastModified = time;
         }
+    }
+
+    /// <summary>Reads a time: the form in which this program writes it without a string, any other as text.</summary>
+    private static bool TryReadTime(ref Utf8JsonReader reader, out DateTime time)
+    {
+        ReadOnlySpan<byte> utf8 = reader.ValueSpan;
+        return (utf8 is [.., (byte)'Z'] && Utf8Parser.TryParse(utf8, out time, out int read, 'O') && read == utf8.Length)
+            || DateTime.TryParse(
+                reader.GetString(), CultureInfo.InvariantCulture,
+                DateTimeStyles.AssumeUniversal | DateTimeStyles.AdjustToUniversal, out time);
     }
 }
