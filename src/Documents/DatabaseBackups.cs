@@ -233,6 +233,7 @@ public static class DatabaseBackups
             BulkInsert insert = database.BulkInsert(new BulkInsertOptions { SkipUnchanged = true });
             var counts = new SectionCounts();
             var sink = new ImportSink(database, insert, options, counts);
+            backup.ReadAhead();
             var scan = new DumpScan(backup, sink, database.Options, options.SkipInvalidDocuments, total, progress, counts);
             try
             {

@@ -78,6 +78,16 @@ internal sealed class BackupSource : IAsyncDisposable
                 + "Restore it to an encrypted database, or say that it may be plain (AllowPlain). Nothing was changed.");
     }
 
+    /// <summary>
+    /// From now on, decrypts and decompresses on another thread. Requires that the stream is disposed asynchronously.
+    /// </summary>
+    public void ReadAhead()
+    {
+        var ahead = new ReadAheadStream(Json);
+        _layers.Add(ahead);
+        Json = ahead;
+    }
+
     public async ValueTask DisposeAsync()
     {
         for (int layer = _layers.Count - 1; layer >= 0; layer--)

@@ -9,8 +9,10 @@ namespace Treepie.Backups;
 internal sealed class CountingStream(Stream inner) : ForwardStream
 {
     private bool _abandoned;
+    private long _count;
 
-    public long Count { get; private set; }
+    /// <summary>The number of bytes so far; may be read from other threads.</summary>
+    public long Count => Volatile.Read(ref _count);
 
     public override bool CanRead => inner.CanRead;
 
@@ -22,14 +24,14 @@ internal sealed class CountingStream(Stream inner) : ForwardStream
     public override int Read(Span<byte> buffer)
     {
         int read = inner.Read(buffer);
-        Count += read;
+        Volatile.Write(ref _count, _count + read);
         return read;
     }
 
     public override async ValueTask<int> ReadAsync(Memory<byte> buffer, CancellationToken cancellationToken = default)
     {
         int read = await inner.ReadAsync(buffer, cancellationToken).ConfigureAwait(false);
-        Count += read;
+        Volatile.Write(ref _count, _count + read);
         return read;
     }
 
@@ -38,7 +40,7 @@ internal sealed class CountingStream(Stream inner) : ForwardStream
         if (_abandoned)
             return;
         inner.Write(buffer);
-        Count += buffer.Length;
+        Volatile.Write(ref _count, _count + buffer.Length);
     }
 
     public override async ValueTask WriteAsync(ReadOnlyMemory<byte> buffer, CancellationToken cancellationToken = default)
@@ -46,6 +48,6 @@ internal sealed class CountingStream(Stream inner) : ForwardStream
         if (_abandoned)
             return;
         await inner.WriteAsync(buffer, cancellationToken).ConfigureAwait(false);
-        Count += buffer.Length;
+        Volatile.Write(ref _count, _count + buffer.Length);
     }
 }

@@ -21,17 +21,22 @@ internal sealed class DumpPartReader(RestoreOptions options)
         CancellationToken cancellationToken) =>
         OpenAsync(
             part,
-            source => new DumpScan(
-                source, sink, options.Database ?? new DatabaseOptions(), options.SkipInvalidDocuments, 0, progress)
+            source =>
             {
-                Accept = header =>
+                if (options.IsRestore)
+                    source.ReadAhead();
+                return new DumpScan(
+                    source, sink, options.Database ?? new DatabaseOptions(), options.SkipInvalidDocuments, 0, progress)
                 {
-                    if (header != expected)
-                        throw new BackupException(
-                            BackupFault.Damaged,
-                            "It is not any more what it was a moment ago. Look who writes there, and begin anew.");
-                },
-            }.RunAsync(cancellationToken),
+                    Accept = header =>
+                    {
+                        if (header != expected)
+                            throw new BackupException(
+                                BackupFault.Damaged,
+                                "It is not any more what it was a moment ago. Look who writes there, and begin anew.");
+                    },
+                }.RunAsync(cancellationToken);
+            },
             cancellationToken);
 
     private async Task<DumpHeader> ReadHeaderAsync(BackupSource source, string name, CancellationToken cancellationToken)

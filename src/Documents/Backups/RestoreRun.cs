@@ -109,6 +109,7 @@ internal static class RestoreRun
             var sink = new RestoreSink(environment);
             await using (sink.ConfigureAwait(false))
             {
+                source.ReadAhead();
                 BackupReport report = await new DumpScan(
                     source, sink, database, options.SkipInvalidDocuments, storedBytesTotal,
                     progress)
