@@ -67,7 +67,7 @@ internal static class QueryWarnings
                             + $"'{one.Path.Text}'.")
                     + (index?.FieldNames.Contains(one.Path.Text) == true
                         ? $" The index '{index.Name}' does not keep its field of this name (\"Storage\": \"Yes\")."
-                        : known.Contains(one.Path.Text) ? "" : RqlAdvice.DidYouMean(one.Path.Text, known)))];
+                        : known.Contains(one.Path.Text) ? "" : RqlAdvice.ForField(one.Path.Text, known)))];
     }
 
     private static string WhoseOf(string? collection) =>
@@ -133,7 +133,7 @@ internal static class QueryWarnings
     {
         if (field.IsDynamic)
             return $"No document of the index '{index.Name}' has named a field "
-                + $"'{field.Path}'.{RqlAdvice.DidYouMean(field.Path, index.Definition.FieldNames)}";
+                + $"'{field.Path}'.{RqlAdvice.ForField(field.Path, index.Definition.FieldNames)}";
         if (index.Definition is not AutoIndexDefinition definition)
             return $"No document of the index '{index.Name}' has a value for its field '{field.SchemaName}'.";
 
@@ -142,7 +142,7 @@ internal static class QueryWarnings
             .Select(other => other.Path)
             .Concat(Members(definition.OnlyCollection, snapshot))
             .Distinct();
-        string advice = known.Contains(field.Path) ? "" : RqlAdvice.DidYouMean(field.Path, known);
+        string advice = known.Contains(field.Path) ? "" : RqlAdvice.ForField(field.Path, known);
         return UseOf(field.Kind) is { } use
             ? $"{whose} has anything at '{field.Path}' that {use} could find.{advice}"
             : $"{whose} has a field '{field.Path}'.{advice}";

@@ -18,10 +18,10 @@ internal sealed class ExpressionParser(RqlLexer lexer)
     public Expression ParseCondition() => ParseOr(asArgument: false);
 
     /// <summary>Parses a path or a call.</summary>
-    public Expression ParseOperand(string what)
+    public Expression ParseOperand(string what, QueryPlaces place = QueryPlaces.Name)
     {
         if (!StartsOperand())
-            throw lexer.Expected(what);
+            throw lexer.Expected(what, place);
 
         PathExpression path = ParsePath();
         return lexer.Is(RqlTokenKind.OpenParenthesis) ? ParseCall(path) : path;
@@ -47,13 +47,13 @@ internal sealed class ExpressionParser(RqlLexer lexer)
         return value;
     }
 
-    public Expression ParseValue(string what) => TryParseValue() ?? throw lexer.Expected(what);
+    public Expression ParseValue(string what) => TryParseValue() ?? throw lexer.Expected(what, QueryPlaces.Value);
 
     /// <summary>Parses a value, path or call of SELECT, GROUP BY or INCLUDE, where a string is a value.</summary>
-    public Expression ParseValueOrOperand(string what)
+    public Expression ParseValueOrOperand(string what, QueryPlaces place = QueryPlaces.Name)
     {
         bool isQuotedPath = lexer.Is(RqlTokenKind.String) && lexer.Peek().Kind is RqlTokenKind.Dot or RqlTokenKind.OpenBracket;
-        return (isQuotedPath ? null : TryParseValue()) ?? ParseOperand(what);
+        return (isQuotedPath ? null : TryParseValue()) ?? ParseOperand(what, place);
     }
 
     public PathExpression ParsePath()
@@ -75,7 +75,7 @@ internal sealed class ExpressionParser(RqlLexer lexer)
     {
         RqlToken token = lexer.Current;
         if (token.Kind is not (RqlTokenKind.Identifier or RqlTokenKind.String))
-            throw lexer.Expected(what);
+            throw lexer.Expected(what, QueryPlaces.Member);
 
         lexer.Next();
         if (string.IsNullOrEmpty(token.Text))
@@ -93,7 +93,8 @@ internal sealed class ExpressionParser(RqlLexer lexer)
         if (lexer.Take(RqlTokenKind.CloseBracket))
             return PathSegment.AllElements;
 
-        RqlToken number = lexer.Expect(RqlTokenKind.Number, "']' or the index of an element");
+        RqlToken number = lexer.Expect(
+            RqlTokenKind.Number, "']' or the index of an element", QueryPlaces.Member);
         if (!int.TryParse(number.Text, NumberStyles.None, CultureInfo.InvariantCulture, out int element))
             throw lexer.Error(number.Start, "The index of an element is a whole number from 0.");
 
@@ -165,7 +166,8 @@ internal sealed class ExpressionParser(RqlLexer lexer)
             return always;
         }
 
-        Expression operand = ParseOperand("a condition: a field with a comparison, a method, or '('");
+        Expression operand = ParseOperand(
+            "a condition: a field with a comparison, a method, or '('", asArgument ? QueryPlaces.Argument : QueryPlaces.Name);
         Expression? condition = TryParseComparison(operand, token);
         if (condition is not null)
             return condition;
@@ -194,12 +196,12 @@ internal sealed class ExpressionParser(RqlLexer lexer)
     /// <param name="quoted">Its first token: the string with its name, if the name is quoted.</param>
     private Expression? TryParseComparison(Expression operand, RqlToken quoted)
     {
-        RqlAdvice.RefuseForeignOperator(lexer, operand);
         RqlToken token = lexer.Current;
         if (Operator(token.Kind) is { } comparison)
         {
             lexer.Next();
-            Expression right = TryParseValue() ?? ParseOperand($"a value after '{lexer.Text[token.Start..token.End]}'");
+            Expression right = TryParseValue() ?? ParseOperand(
+                $"a value after '{lexer.Text[token.Start..token.End]}'", QueryPlaces.Value);
             if (right is PathExpression && operand is PathExpression { Segments: [{ Quoted: true, Elements.Count: 0 }] })
                 throw RqlAdvice.Swapped(lexer, quoted, token, right);
             return new CompareExpression(token.Start, comparison, operand, right);
@@ -207,11 +209,11 @@ internal sealed class ExpressionParser(RqlLexer lexer)
 
         if (lexer.TakeWord("between"))
         {
-            Expression low = ParseValue("the lower value after 'between'");
+            Expression low = ParseValue("the lower value after 'between', as in between 1 and 2");
             if (!lexer.TakeWord("and"))
-                throw lexer.Expected("'and' and the upper value of 'between'");
+                throw lexer.Expected("'and' and the upper value of 'between', as in between 1 and 2");
 
-            Expression high = ParseValue("the upper value of 'between'");
+            Expression high = ParseValue("the upper value of 'between', as in between 1 and 2");
             RequireOneKind([low, high], "between");
             return new BetweenExpression(token.Start, operand, low, high);
         }
@@ -219,12 +221,18 @@ internal sealed class ExpressionParser(RqlLexer lexer)
         bool all = lexer.IsWord("all") && RqlKeywords.Is(lexer.Peek().Text, "in");
         if (all)
             lexer.Next();
-        return lexer.TakeWord("in") ? ParseIn(token.Start, operand, all) : null;
+        if (lexer.TakeWord("in"))
+            return ParseIn(token.Start, operand, all);
+
+        return RqlAdvice.Refusal(lexer, QueryPlaces.Operator, operand) is { } refusal ? throw refusal : null;
     }
 
     private InExpression ParseIn(int position, Expression operand, bool all)
     {
-        lexer.Expect(RqlTokenKind.OpenParenthesis, "'(' after 'in'");
+        if (!lexer.Is(RqlTokenKind.OpenParenthesis))
+            throw RqlAdvice.NoList(lexer, operand, position);
+
+        lexer.Next();
         var values = new List<Expression>();
         if (!lexer.Is(RqlTokenKind.CloseParenthesis))
         {
@@ -260,7 +268,7 @@ internal sealed class ExpressionParser(RqlLexer lexer)
             while (lexer.Take(RqlTokenKind.Comma));
         }
 
-        lexer.Expect(RqlTokenKind.CloseParenthesis, $"',' or ')' in '{name}(…)'");
+        lexer.Expect(RqlTokenKind.CloseParenthesis, $"',' or ')' in '{name}(…)'", QueryPlaces.Closing);
         _depth--;
         return new MethodExpression(name.Position, name.ToString(), arguments);
     }

@@ -34,7 +34,7 @@ internal sealed class OutputParser(RqlLexer lexer, ExpressionParser expressions)
 
     private OrderKey ParseOrderKey()
     {
-        Expression value = expressions.ParseOperand("a field or method to order by");
+        Expression value = expressions.ParseOperand("a field or method to order by, as in order by Name desc");
         OrderType type = lexer.TakeWord("as") ? ParseOrderType() : OrderType.Default;
         bool descending = lexer.IsWord("desc") || lexer.IsWord("descending");
         if (descending || lexer.IsWord("asc") || lexer.IsWord("ascending"))
@@ -88,7 +88,7 @@ internal sealed class OutputParser(RqlLexer lexer, ExpressionParser expressions)
     {
         Expression value = IsTimeSeries()
             ? TakeTimeSeries()
-            : expressions.ParseValueOrOperand("a field, a method or a value to select");
+            : expressions.ParseValueOrOperand("a field, a method or a value to select", QueryPlaces.Selected);
         return new AliasedExpression(value, lexer.TakeWord("as") ? ParseAlias() : null);
     }
 
@@ -187,7 +187,7 @@ internal sealed class OutputParser(RqlLexer lexer, ExpressionParser expressions)
 
     private RqlQuery ParseOffset(RqlQuery query, RqlToken word) =>
         query.Skip is null
-            ? query with { Skip = ParseCount("a number or a parameter after 'offset'") }
+            ? query with { Skip = ParseCount("a number or a parameter after 'offset', as in limit 5 offset 10") }
             : throw lexer.Error(word.Start, SkipTwice);
 
     private Expression ParseCount(string what) =>

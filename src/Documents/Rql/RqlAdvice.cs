@@ -8,34 +8,169 @@ internal static class RqlAdvice
     /// <summary>Longer names are not compared with others, in characters.</summary>
     private const int MaxNameLength = 64;
 
-    /// <summary>Rejects an operator of another language after a field.</summary>
-    /// <exception cref="InvalidQueryException">There is one.</exception>
-    public static void RefuseForeignOperator(RqlLexer lexer, Expression operand)
+    /// <summary>Longer parts of the query are cut in an advice, in characters.</summary>
+    private const int MaxRest = 100;
+
+    /// <summary>
+    /// Returns the error for the current token, or for the word before it that was taken for a name, if there is something else to
+    /// write; otherwise null.
+    /// </summary>
+    /// <param name="lexer">The lexer.</param>
+    /// <param name="place">The place of the current token.</param>
+    /// <param name="operand">The operand before it, if there is one.</param>
+    public static InvalidQueryException? Refusal(RqlLexer lexer, QueryPlaces place, Expression? operand = null)
     {
         RqlToken token = lexer.Current;
-        if (token.Kind != RqlTokenKind.Identifier)
-            return;
+        if (UnquotedTime(lexer.Text, token.Start) is { } time)
+            return lexer.Error(time.Start, $"A time is a text: write '{lexer.Text[time.Start..time.End]}'.");
 
-        string field = lexer.Text[operand.Position..token.Start].TrimEnd();
-        RqlToken next = lexer.Peek();
-        string? advice = token.Text?.ToUpperInvariant() switch
+        string field = operand is null ? "" : lexer.Text[operand.Position..token.Start].TrimEnd();
+        RqlToken taken = lexer.Previous;
+        return OfWord(lexer, token, place, field)
+            ?? (taken.Kind == RqlTokenKind.Identifier && !IsMember(lexer.Text, taken)
+                ? OfWord(lexer, taken, Before(place), field)
+                : null);
+    }
+
+    private static bool IsMember(string text, RqlToken token) => token.Start > 0 && text[token.Start - 1] == '.';
+
+    private static QueryPlaces Before(QueryPlaces place) => (QueryPlaces)((int)place << 1) & QueryPlaces.BeforeAny;
+
+    private static InvalidQueryException? OfWord(RqlLexer lexer, RqlToken token, QueryPlaces place, string field)
+    {
+        string text = lexer.Text;
+        bool isNegative = token.Kind == RqlTokenKind.Number && text[token.Start] == '-';
+        string word = isNegative ? "-" : text[token.Start..token.End];
+        if (OtherLanguages.For(word, place, () => TextOf(lexer.After(token))) is not var (advice, second))
+            return null;
+
+        RqlToken value = lexer.After(token);
+        if (second.Length > 0)
+            (word, value) = ($"{word} {second}", lexer.After(value));
+        string sentence = Fill(advice, word, field, Shown(lexer, value), text[Math.Min(value.Start, text.Length)..]);
+        bool isKnown = second.Length == 0
+            && token.Kind is not (RqlTokenKind.Foreign or RqlTokenKind.Parameter)
+            && (token.Kind != RqlTokenKind.Identifier || RqlKeywords.IsKnown(word) || RqlKeywords.IsFunction(word));
+        string said = isKnown ? $"'{word}' cannot stand here: {sentence}" : $"There is no '{word}': {sentence}";
+        return lexer.Error(token.Start, $"{(char.IsUpper(sentence[0]) ? sentence : said)}.");
+
+        string TextOf(RqlToken next) => text[next.Start..next.End];
+    }
+
+    /// <summary>
+    /// Returns what to write instead of a call of a function that does not exist, or not here: "write …"; null if that is not
+    /// known.
+    /// </summary>
+    public static string? ForCall(MethodExpression call)
+    {
+        int dot = call.Name.LastIndexOf('.');
+        string name = call.Name[(dot + 1)..];
+        if (OtherLanguages.For(name, QueryPlaces.Call, static () => "") is not var (advice, _))
+            return null;
+
+        // Name.StartsWith('a') is a call with a field before it, startsWith(Name, 'a') one with the field in it.
+        string[] arguments = [.. call.Arguments.Select(static argument => Shown(argument.Value))];
+        if (dot > 0)
+            arguments = [call.Name[..dot], .. arguments];
+        return Fill(advice, name, arguments.ElementAtOrDefault(0) ?? "Name", arguments.ElementAtOrDefault(1) ?? "…", "");
+    }
+
+    /// <summary>
+    /// Returns what to write instead of a field that does not exist, or a similar name, with a leading space; otherwise empty.
+    /// </summary>
+    public static string ForField(string path, IEnumerable<string> known)
+    {
+        if (known.Contains(path, StringComparer.OrdinalIgnoreCase))
+            return DidYouMean(path, known);
+        if (path.StartsWith('@') && !path.StartsWith("@metadata", StringComparison.Ordinal) && path.Length > 3)
+            return $" A parameter is written ${path[1..]}.";
+
+        int dot = path.LastIndexOf('.');
+        string name = path[(dot + 1)..];
+        if (OtherLanguages.For(path, QueryPlaces.Field, static () => "") is var (whole, _)
+            && !whole.Contains("{field}", StringComparison.Ordinal))
+            return $" Instead {whole}.";
+        return dot > 0
+            && OtherLanguages.For(name, QueryPlaces.Field, static () => "") is var (ofMember, _)
+            && ofMember.Contains("{field}", StringComparison.Ordinal)
+                ? $" Instead {Fill(ofMember, name.ToLowerInvariant(), path[..dot], "", "")}."
+                : DidYouMean(path, known);
+    }
+
+    private static string Fill(string advice, string word, string field, string value, string rest)
+    {
+        string stem = value.StartsWith('\'') ? $"'{value.Trim('\'').Trim('%', '*')}'" : value;
+        return advice.Replace("{word}", word, StringComparison.Ordinal)
+            .Replace("{field}", field, StringComparison.Ordinal)
+            .Replace("{value}", value, StringComparison.Ordinal)
+            .Replace("{stem}", stem, StringComparison.Ordinal)
+            .Replace("{rest}", rest.Length <= MaxRest ? rest : $"{rest[..MaxRest]}…", StringComparison.Ordinal);
+    }
+
+    /// <summary>Returns a value as the advice shows it: a path with its members, … for what is no value.</summary>
+    private static string Shown(RqlLexer lexer, RqlToken value)
+    {
+        int end = value.End;
+        while (value.Kind == RqlTokenKind.Identifier && end < lexer.Text.Length && IsPath(lexer.Text[end]))
+            end++;
+        return value.Kind switch
         {
-            "LIKE" =>
-                $"There is no 'like': write startsWith({field}, {Stem(next)}), endsWith({field}, {Stem(next)}) "
-                + $"or regex({field}, {Stem(next)}).",
-            "CONTAINS" =>
-                $"There is no 'contains': write {field} = {Stem(next)} for an element of an array, "
-                + $"search({field}, {Stem(next)}) for a word, or regex({field}, {Stem(next)}) for a part of a text.",
-            "IS" when RqlKeywords.Is(next.Text, "not") => $"There is no 'is': write {field} != null.",
-            "IS" => $"There is no 'is': write {field} = {(RqlKeywords.Is(next.Text, "null") ? "null" : "…")}.",
-            "NOT" when RqlKeywords.Is(next.Text, "in") => $"There is no 'not in': write true and not {field} in (…).",
-            "NOT" when RqlKeywords.Is(next.Text, "between") =>
-                $"There is no 'not between': write true and not {field} between … and ….",
-            "NOT" when RqlKeywords.Is(next.Text, "like") => NotLike(lexer, field, next),
-            _ => null,
+            RqlTokenKind.String => Quoted(value.Text),
+            RqlTokenKind.Number or RqlTokenKind.Parameter or RqlTokenKind.Identifier => lexer.Text[value.Start..end],
+            _ => "…",
         };
-        if (advice is not null)
-            throw lexer.Error(token.Start, advice);
+    }
+
+    private static bool IsPath(char c) => char.IsLetterOrDigit(c) || c is '_' or '.' or '[' or ']';
+
+    private static string Shown(Expression value) => value switch
+    {
+        LiteralExpression { Kind: LiteralKind.String } literal => Quoted(literal.Text),
+        LiteralExpression literal => literal.Text,
+        ParameterExpression parameter => $"${parameter.Name}",
+        PathExpression path => path.ToString(),
+        _ => "…",
+    };
+
+    private static string Quoted(string? text) => $"'{text?.Replace("'", "''", StringComparison.Ordinal)}'";
+
+    /// <summary>The error for a list without parentheses, at which the lexer stands.</summary>
+    /// <param name="lexer">The lexer.</param>
+    /// <param name="operand">The operand of 'in'.</param>
+    /// <param name="operatorStart">Where 'in' or 'all in' stands.</param>
+    public static InvalidQueryException NoList(RqlLexer lexer, Expression operand, int operatorStart)
+    {
+        RqlToken list = lexer.Current;
+        string text = lexer.Text;
+        int closed = list.Kind is RqlTokenKind.OpenBracket or RqlTokenKind.OpenBrace
+            ? text.AsSpan(list.End).IndexOfAny(']', '}')
+            : -1;
+        string values = closed is >= 0 and <= MaxRest ? text[list.End..(list.End + closed)] : Shown(lexer, list);
+        return lexer.Error(
+            list.Start,
+            $"Expected '(' after 'in', but found {lexer.Describe(list)}: "
+                + $"write {text[operand.Position..operatorStart]}{text[operatorStart..list.Start].TrimEnd()} ({values}).");
+    }
+
+    /// <summary>Returns where a time stands that is not in quotes, around the sign after its year; null if there is none.</summary>
+    private static (int Start, int End)? UnquotedTime(string text, int sign)
+    {
+        int start = sign;
+        while (start > 0 && char.IsAsciiDigit(text[start - 1]))
+            start--;
+        int next = sign + 1;
+        while (next < text.Length && char.IsAsciiDigit(text[next]))
+            next++;
+        bool isTime = sign - start == 4
+            && next - sign is 2 or 3
+            && next < text.Length
+            && text[sign] is '-' or '/'
+            && text[next] == text[sign];
+        if (!isTime)
+            return null;
+        while (next < text.Length && (char.IsAsciiLetterOrDigit(text[next]) || text[next] is '-' or '/' or ':' or '.'))
+            next++;
+        return (start, next);
     }
 
     /// <summary>
@@ -101,21 +236,4 @@ internal static class RqlAdvice
 
         return edits[left.Length, right.Length];
     }
-
-    private static string NotLike(RqlLexer lexer, string field, RqlToken like)
-    {
-        int before = lexer.Current.Start;
-        lexer.MoveTo(like.End);
-        string stem = Stem(lexer.Current);
-        lexer.MoveTo(before);
-        return $"There is no 'not like': write true and not startsWith({field}, {stem}).";
-    }
-
-    /// <summary>Returns the operand without the wildcards of other languages.</summary>
-    private static string Stem(RqlToken value) => value.Kind switch
-    {
-        RqlTokenKind.String => $"'{value.Text?.Trim('%', '*').Replace("'", "''", StringComparison.Ordinal)}'",
-        RqlTokenKind.Parameter => $"${value.Text}",
-        _ => "…",
-    };
 }

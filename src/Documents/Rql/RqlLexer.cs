@@ -24,19 +24,29 @@ internal sealed class RqlLexer
     /// <summary>The next token to be consumed.</summary>
     public RqlToken Current => _current;
 
+    /// <summary>The token consumed last. Not known after <see cref="MoveTo"/>.</summary>
+    public RqlToken Previous { get; private set; }
+
     /// <summary>Consumes and returns the current token.</summary>
     public RqlToken Next()
     {
-        RqlToken taken = _current;
-        _current = Scan(taken.End);
-        return taken;
+        Previous = _current;
+        _current = Scan(Previous.End);
+        return Previous;
     }
 
     /// <summary>Returns the token after the current one.</summary>
-    public RqlToken Peek() => Scan(_current.End);
+    public RqlToken Peek() => After(_current);
+
+    /// <summary>Returns the token after another.</summary>
+    public RqlToken After(RqlToken token) => Scan(token.End);
 
     /// <summary>Continues at another offset.</summary>
-    public void MoveTo(int offset) => _current = Scan(offset);
+    public void MoveTo(int offset)
+    {
+        _current = Scan(offset);
+        Previous = default;
+    }
 
     public bool Is(RqlTokenKind kind) => _current.Kind == kind;
 
@@ -67,10 +77,19 @@ internal sealed class RqlLexer
         return true;
     }
 
-    public RqlToken Expect(RqlTokenKind kind, string what) => _current.Kind == kind ? Next() : throw Expected(what);
+    public RqlToken Expect(RqlTokenKind kind, string what, QueryPlaces place = QueryPlaces.Elsewhere) =>
+        _current.Kind == kind ? Next() : throw Expected(what, place);
 
-    public InvalidQueryException Expected(string what) =>
-        RqlErrors.At(_text, _current.Start, $"Expected {what}, but found {Describe(_current)}.");
+    /// <summary>The error for the current token: with advice if it is known from other languages.</summary>
+    /// <param name="what">What was expected.</param>
+    /// <param name="place">The place of the token in the query.</param>
+    public InvalidQueryException Expected(string what, QueryPlaces place = QueryPlaces.Elsewhere) =>
+        RqlAdvice.Refusal(this, place)
+        ?? RqlErrors.At(
+            _text, _current.Start,
+            _current.Kind == RqlTokenKind.Foreign
+                ? $"{Name(_text[_current.Start])} has no meaning here."
+                : $"Expected {what}, but found {Describe(_current)}.");
 
     public InvalidQueryException Error(int position, string problem) => RqlErrors.At(_text, position, problem);
 
@@ -207,29 +226,28 @@ internal sealed class RqlLexer
     private (RqlTokenKind Kind, int Length) ScanSign(int position)
     {
         char next = At(position + 1);
-        return _text[position] switch
+        return (_text[position], next) switch
         {
-            '(' => (RqlTokenKind.OpenParenthesis, 1),
-            ')' => (RqlTokenKind.CloseParenthesis, 1),
-            '[' => (RqlTokenKind.OpenBracket, 1),
-            ']' => (RqlTokenKind.CloseBracket, 1),
-            '{' => (RqlTokenKind.OpenBrace, 1),
-            '}' => (RqlTokenKind.CloseBrace, 1),
-            ',' => (RqlTokenKind.Comma, 1),
-            '.' => (RqlTokenKind.Dot, 1),
-            '*' => (RqlTokenKind.Star, 1),
-            ';' => (RqlTokenKind.Semicolon, 1),
-            '=' => (RqlTokenKind.Equal, next == '=' ? 2 : 1),
-            '!' when next == '=' => (RqlTokenKind.NotEqual, 2),
-            '!' => throw Error(position, "There is no '!': write 'true and not …'."),
-            '&' when next == '&' => throw Error(position, "There is no '&&': write 'and'."),
-            '|' when next == '|' => throw Error(position, "There is no '||': write 'or'."),
-            '<' when next == '>' => (RqlTokenKind.NotEqual, 2),
-            '<' when next == '=' => (RqlTokenKind.LessOrEqual, 2),
-            '<' => (RqlTokenKind.Less, 1),
-            '>' when next == '=' => (RqlTokenKind.GreaterOrEqual, 2),
-            '>' => (RqlTokenKind.Greater, 1),
-            char c => throw Error(position, $"{Name(c)} has no meaning here."),
+            ('(', _) => (RqlTokenKind.OpenParenthesis, 1),
+            (')', _) => (RqlTokenKind.CloseParenthesis, 1),
+            ('[', _) => (RqlTokenKind.OpenBracket, 1),
+            (']', _) => (RqlTokenKind.CloseBracket, 1),
+            ('{', _) => (RqlTokenKind.OpenBrace, 1),
+            ('}', _) => (RqlTokenKind.CloseBrace, 1),
+            (',', _) => (RqlTokenKind.Comma, 1),
+            ('.', _) => (RqlTokenKind.Dot, 1),
+            ('*', _) => (RqlTokenKind.Star, 1),
+            (';', _) => (RqlTokenKind.Semicolon, 1),
+            ('=' or '!', '=') when At(position + 2) == '=' => (RqlTokenKind.Foreign, 3),
+            ('=', '>' or '<' or '~') => (RqlTokenKind.Foreign, 2),
+            ('=', _) => (RqlTokenKind.Equal, next == '=' ? 2 : 1),
+            ('!', '=') or ('<', '>') => (RqlTokenKind.NotEqual, 2),
+            ('<', '=') => (RqlTokenKind.LessOrEqual, 2),
+            ('<', _) => (RqlTokenKind.Less, 1),
+            ('>', '=') => (RqlTokenKind.GreaterOrEqual, 2),
+            ('>', _) => (RqlTokenKind.Greater, 1),
+            ('!', '~') or ('&', '&') or ('|', '|') or ('-', '-' or '>') or (':', ':' or '=') => (RqlTokenKind.Foreign, 2),
+            _ => (RqlTokenKind.Foreign, 1),
         };
     }
 

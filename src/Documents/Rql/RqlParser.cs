@@ -62,7 +62,7 @@ internal sealed class RqlParser
         if (_lexer.IsWord("include"))
             query = ParseInclude(query);
 
-        RequireEnd();
+        RequireEnd(query);
         return query;
     }
 
@@ -96,15 +96,23 @@ internal sealed class RqlParser
         return true;
     }
 
-    private void RequireEnd()
+    private void RequireEnd(RqlQuery query)
     {
         RqlToken token = _lexer.Current;
         if (token.Kind == RqlTokenKind.End)
             return;
+        bool isConditionBefore = query is { OrderBy.Count: 0, Load.Count: 0, Select: null, Take: null, Skip: null }
+            && (query.Where ?? query.Filter) is not null;
         if (token.Kind == RqlTokenKind.Identifier && RqlKeywords.IsClauseStart(token.Text))
-            throw _lexer.Error(token.Start, $"'{token.Text}' cannot stand here, or is given twice. {ClauseOrder}");
+            throw _lexer.Error(
+                token.Start,
+                $"'{token.Text}' cannot stand here, or is given twice. "
+                    + (isConditionBefore ? "Conditions are joined with 'and' and 'or'. " : "")
+                    + ClauseOrder);
 
-        throw _lexer.Expected("the end of the query, or a clause");
+        throw _lexer.Expected(
+            isConditionBefore ? "'and', 'or', a clause, or the end of the query" : "the end of the query, or a clause",
+            QueryPlaces.Clause);
     }
 
     private const string ClauseOrder =

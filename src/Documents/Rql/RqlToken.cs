@@ -32,4 +32,7 @@ internal enum RqlTokenKind
     LessOrEqual,
     Greater,
     GreaterOrEqual,
+
+    /// <summary>A sign that is not part of the language.</summary>
+    Foreign,
 }

@@ -54,11 +54,9 @@ internal sealed class SourceParser(RqlLexer lexer, ExpressionParser expressions)
 
     public FromClause ParseFrom()
     {
-        if (lexer.IsWord("with")
-            || (lexer.Is(RqlTokenKind.Identifier) && RqlKeywords.Is(lexer.Current.Text, "match")))
-            throw lexer.Error(lexer.Current.Start, "Graph queries ('with', 'match') are not part of this language.");
         if (!lexer.TakeWord("from"))
-            throw lexer.Expected("'from' (a query begins with the collection or index it asks: from Users where …)");
+            throw lexer.Expected(
+                "'from' (a query begins with the collection or index it asks: from Users where …)", QueryPlaces.Beginning);
 
         bool isIndex = lexer.IsWord("index") && IsName(lexer.Peek());
         if (isIndex)
@@ -66,7 +64,7 @@ internal sealed class SourceParser(RqlLexer lexer, ExpressionParser expressions)
 
         RqlToken name = lexer.Current;
         if (name.Kind is not (RqlTokenKind.Identifier or RqlTokenKind.String) || string.IsNullOrEmpty(name.Text))
-            throw lexer.Expected(isIndex ? "the name of an index" : "the name of a collection");
+            throw lexer.Expected(isIndex ? "the name of an index" : "the name of a collection", QueryPlaces.Name);
         if (name.Kind == RqlTokenKind.Identifier && RqlKeywords.IsReserved(name.Text))
             throw lexer.Error(
                 name.Start,

@@ -255,8 +255,10 @@ internal sealed class ConditionBinder(
         throw RqlErrors.At(
             query.Text,
             method.Position,
-            $"There is no method '{method.Name}()' for a condition.{RqlAdvice.DidYouMean(method.Name, FunctionNames.Conditions)} "
-            + $"There are: {string.Join(", ", FunctionNames.Conditions)}.");
+            $"There is no method '{method.Name}()' for a condition"
+                + (RqlAdvice.ForCall(method) is { } advice ? $": {advice}."
+                    : $".{RqlAdvice.DidYouMean(method.Name, FunctionNames.Conditions)} There are: "
+                        + $"{string.Join(", ", FunctionNames.Conditions)}."));
     }
 
     private BoostQuery BindBoost(MethodExpression method, AutoIndexFieldKind kind)

@@ -216,7 +216,7 @@ internal sealed class FieldBinder(RqlQuery query, IndexMapping? index = null, Fi
         string names = string.Join(", ", index.FieldNames.Select(name => $"'{name}'"));
         return RqlErrors.At(text, position, has is null
             ? $"The index '{index.Name}' has no field '{(index is StaticIndexMapping ? wanted.Path : wanted.SchemaName)}'; "
-                + $"it has {names}.{RqlAdvice.DidYouMean(wanted.Path, index.FieldNames)}"
+                + $"it has {names}.{RqlAdvice.ForField(wanted.Path, index.FieldNames)}"
             : $"The field '{wanted.Path}' of the index '{index.Name}' does not answer this: it holds {has}{Lacks(wanted.Kind)}.");
     }
 

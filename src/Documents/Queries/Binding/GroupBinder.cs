@@ -333,7 +333,8 @@ internal sealed class GroupBinder
                 throw Error(
                     method,
                     $"'{method.Name}()' cannot be selected of a group: there are its keys, key(), count(), sum(…), min(…) and "
-                        + "max(…).");
+                        + "max(…)."
+                        + (RqlAdvice.ForCall(method) is { } advice ? $" Or {advice}." : ""));
             case PathExpression or LiteralExpression { Kind: LiteralKind.String } when KeyOf(item.Value) is { } key:
                 return new AliasedExpression(
                     Member(item.Value, key.Member),

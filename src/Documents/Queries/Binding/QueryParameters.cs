@@ -38,7 +38,7 @@ internal sealed class QueryParameters(
             query.Text, path.Position,
             $"'{path}' is a field, and an index answers what is compared with a value; a text is written in quotes. "
                 + ExaminedConditions.WayOut(query)),
-        MethodExpression method => throw FunctionNames.NotHere(query, method, $"Comparing with '{method.Name}()'"),
+        MethodExpression method => throw FunctionNames.NotHere(query, method, "where a value to compare with is expected"),
         _ => throw RqlErrors.At(query.Text, expression.Position, "Expected a value."),
     };
 

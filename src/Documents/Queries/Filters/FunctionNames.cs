@@ -27,7 +27,9 @@ internal static class FunctionNames
     /// <param name="call">The call.</param>
     /// <param name="place">Where it stands.</param>
     public static InvalidQueryException NotHere(RqlQuery query, MethodExpression call, string place) =>
-        Unknown(query, call) ?? RqlErrors.At(query.Text, call.Position, $"'{call.Name}()' cannot stand {place}.");
+        Unknown(query, call) ?? RqlErrors.At(
+            query.Text, call.Position,
+            $"'{call.Name}()' cannot stand {place}{(RqlAdvice.ForCall(call) is { } advice ? $": {advice}" : "")}.");
 
     /// <summary>Returns the error for a call of a function that does not exist; otherwise null.</summary>
     public static InvalidQueryException? Unknown(RqlQuery query, Expression expression) =>
@@ -37,7 +39,9 @@ internal static class FunctionNames
             ? null
             : RqlErrors.At(
                 query.Text, call.Position,
-                $"There is no function '{call.Name}()'."
-                    + RqlAdvice.DidYouMean(call.Name, _all.Concat(query.Declarations.Select(static one => one.Name)))
-                    + " One of your own is declared before 'from': declare function name(x) { … }.");
+                $"There is no function '{call.Name}()'"
+                    + (RqlAdvice.ForCall(call) is { } advice ? $": {advice}."
+                        : "."
+                            + RqlAdvice.DidYouMean(call.Name, _all.Concat(query.Declarations.Select(static one => one.Name)))
+                            + " One of your own is declared before 'from': declare function name(x) { … }."));
 }
