@@ -172,7 +172,8 @@ internal sealed class ExpressionParser(RqlLexer lexer)
         if (condition is not null)
             return condition;
         if (!asArgument && operand is PathExpression)
-            throw lexer.Expected($"a comparison (=, !=, <, <=, >, >=, between, in, all in) after '{operand}'");
+            throw lexer.Expected(
+                $"a comparison (=, !=, <, <=, >, >=, between, in, all in) after '{operand}'", QueryPlaces.Operator);
 
         return operand;
     }
@@ -224,7 +225,7 @@ internal sealed class ExpressionParser(RqlLexer lexer)
         if (lexer.TakeWord("in"))
             return ParseIn(token.Start, operand, all);
 
-        return RqlAdvice.Refusal(lexer, QueryPlaces.Operator, operand) is { } refusal ? throw refusal : null;
+        return RqlAdvice.ForeignOperator(lexer, operand) is { } refusal ? throw refusal : null;
     }
 
     private InExpression ParseIn(int position, Expression operand, bool all)
@@ -284,6 +285,8 @@ internal sealed class ExpressionParser(RqlLexer lexer)
                 new PathExpression(word.Start, [new PathSegment(word.Text ?? "", [], Quoted: false)]), null);
         }
 
+        if (lexer.IsWord("select"))
+            throw lexer.Expected("an argument", QueryPlaces.Value);
         Expression value = ParseOr(asArgument: true);
         string? alias = null;
         if ((value is MethodExpression || (isNamed && value is PathExpression)) && lexer.TakeWord("as"))

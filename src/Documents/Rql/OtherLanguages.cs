@@ -12,8 +12,11 @@ namespace Treepie.Rql;
 internal static class OtherLanguages
 {
     private const string InScripts =
-        "values are computed in a script, select { Double: o.Freight * 2 } with from Orders as o before it, by a declared function, "
-            + "or by the map of an index";
+        "values are computed in scripts, as in from Orders as o select { Double: o.Freight * 2 }, in 'where' by a declared "
+            + "function, or in the map of an index";
+
+    private const string OneSource =
+        "a query has one source; several collections are from @all_docs where @metadata.@collection in ('Orders', 'Companies')";
 
     private const string Now = "give the time as a parameter, as in At > $now";
 
@@ -30,9 +33,10 @@ internal static class OtherLanguages
             "conditions on groups are in 'where', after 'group by': from Orders group by Company where count() > 1"),
         (Clause | BeforeClause, "join, inner, left, right, outer, full, cross, unnest",
             "related documents are loaded, as in from Orders as o load o.Company as c select o.Freight, c.Name"),
-        (Clause | BeforeClause, "union, except, minus",
-            "a query has one source; several collections are "
-                + "from @all_docs where @metadata.@collection in ('Orders', 'Companies')"),
+        (Source, ",", OneSource),
+        (Source, "/, .",
+            "A name with other signs than letters, digits, '_', '-' and '@' is in quotes: from index 'Orders/ByCity'"),
+        (Clause | BeforeClause, "union, except, minus", OneSource),
         (Clause | BeforeClause, "top", "write limit {value} at the end of the query"),
         (Clause | BeforeClause, "take", "write limit {value}"),
         (Clause | BeforeClause, "skip", "write offset {value}"),
@@ -46,9 +50,12 @@ internal static class OtherLanguages
             "it comes after 'select', as in select distinct Company"),
         (BeforeClause, "all", "leave it out: select {value}"),
         (BeforeClause, "asc, desc, ascending, descending", "it comes after the field: order by {value} {word}"),
-        (Clause, "long, double, alphanumeric", "a type comes after the field and before the direction: order by Freight as double desc"),
-        (BeforeClause | BeforeOperator, "exists", "write exists({value})"),
-        (BeforeClause | BeforeOperator, "search, startswith, endswith, regex", "write {word}({value}, 'text')"),
+        (Clause, "long, double, alphanumeric, as long, as double, as string, as alphanumeric",
+            "a type comes after the field and before the direction: order by Freight as double desc"),
+        (BeforeClause, "exists, search, startswith, endswith, regex", "a condition comes after 'where'"),
+        (BeforeClause, "new, interval", "a time is a text, as in At > '2020-01-01'"),
+        (BeforeOperator, "exists", "write exists({value})"),
+        (BeforeOperator, "search, startswith, endswith, regex", "write {word}({value}, 'text')"),
         (BeforeOperator, "any, all", "a field of an array is equal if one element is: write {value} = 'text'"),
         (BeforeOperator | BeforeClause, "case", InScripts),
 
@@ -83,13 +90,15 @@ internal static class OtherLanguages
         (Call, "lower, upper, lcase, ucase, tolower, toupper, tolowercase, touppercase",
             "texts are compared without case: write {field} = 'text', or exact({field} = 'Text') with case"),
         (Call, "len, strlen, size", "write length({field}) of a text, count({field}) of an array"),
-        (Call, "substring, substr, indexof, charindex, left, right, mid", "write startsWith({field}, 'text') or regex({field}, 'text')"),
+        (Call, "substring, substr, indexof, charindex, left, right, mid",
+            "write startsWith({field}, 'text') or regex({field}, 'text')"),
         (Call, "coalesce, ifnull, nvl", "write ({field} = {value} or {field} = null)"),
         (Call, "sum, avg, average, min, max",
             "write select facet({word}({field})) over all results, select facet(Company, {word}({field})) in groups"),
         (Call, "id", "write id() = {field}"),
         (Call, "datetime, datetimeoffset, timestamp, to_date, todate", "a time is a text: write {field}"),
         (Call | Field, "now, utcnow, getdate, getutcdate, today, sysdate, current_date, current_timestamp", Now),
+        (Field, "@collection, @last-modified, @change-vector, @expires, @flags", "write @metadata.{word}"),
         (Field, "datetime.now, datetime.utcnow", Now),
         (Field, "id, _id, @id, documentid", "write id()"),
         (Field, "rownum, rowid, row_number", "write limit 10 at the end of the query"),
@@ -100,9 +109,12 @@ internal static class OtherLanguages
 
         (Name, "[, `", "names are in quotes: write '{value}'"),
         (Name, "{", "conditions are written as in Freight > 1 and Company = 'a'"),
+        (Name, "-", "a name has no sign; descending is order by {value} desc"),
+        (Value, "+", "a number has no plus: write {value}"),
         (Value, ":, ?, %", "the name of a parameter begins with '$': write $name"),
-        (Value, "select", "there are no queries within queries: ask for the values first, and give them as a parameter: in ($values)"),
-        (Argument, "*", "write count() for the number of documents of a group, or sum(Freight)"),
+        (Value, "select",
+            "there are no queries within queries: read the values first, and give them as a parameter: in ($values)"),
+        (Argument, "*", "write count() or sum(Freight) after 'group by'; TotalResults is the number of all results"),
         (Member, "*", "write [] for all elements, as in Lines[].Product, and select o for the whole document"),
         (Anywhere, "!", "write 'true and not …'"),
         (Anywhere, "!~", "write true and not regex(Name, 'text')"),
@@ -118,7 +130,9 @@ internal static class OtherLanguages
             .GroupBy(static row => row.Words[0], StringComparer.OrdinalIgnoreCase)
             .ToFrozenDictionary(
                 static group => group.Key,
-                static group => group.Select(static row => (row.Words.ElementAtOrDefault(1) ?? "", row.Places, row.Advice)).ToArray(),
+                static group => group
+                    .Select(static row => (row.Words.ElementAtOrDefault(1) ?? "", row.Places, row.Advice))
+                    .ToArray(),
                 StringComparer.OrdinalIgnoreCase);
 
     /// <summary>Returns the advice for a word or sign in a place, and the word after it that belongs to it or "".</summary>

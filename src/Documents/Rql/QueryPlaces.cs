@@ -47,6 +47,9 @@ internal enum QueryPlaces
     /// <summary>The path of a field that no document has.</summary>
     Field = 1 << 15,
 
+    /// <summary>After the source of a query, where nothing else was read yet.</summary>
+    Source = 1 << 16,
+
     BeforeAny = BeforeClause | BeforeOperator | BeforeSelected | BeforeClosing,
     Anywhere = ~0,
 }

@@ -12,25 +12,31 @@ internal static class RqlAdvice
     private const int MaxRest = 100;
 
     /// <summary>
-    /// Returns the error for the current token, or for the word before it that was taken for a name, if there is something else to
-    /// write; otherwise null.
+    /// Returns the error for the current token, which is refused, if there is something else to write for it or for the word
+    /// before it, which was taken for a name; otherwise null.
     /// </summary>
-    /// <param name="lexer">The lexer.</param>
-    /// <param name="place">The place of the current token.</param>
-    /// <param name="operand">The operand before it, if there is one.</param>
-    public static InvalidQueryException? Refusal(RqlLexer lexer, QueryPlaces place, Expression? operand = null)
+    public static InvalidQueryException? Refusal(RqlLexer lexer, QueryPlaces place)
     {
         RqlToken token = lexer.Current;
         if (UnquotedTime(lexer.Text, token.Start) is { } time)
             return lexer.Error(time.Start, $"A time is a text: write '{lexer.Text[time.Start..time.End]}'.");
 
-        string field = operand is null ? "" : lexer.Text[operand.Position..token.Start].TrimEnd();
         RqlToken taken = lexer.Previous;
-        return OfWord(lexer, token, place, field)
+        if (taken.Kind == RqlTokenKind.String && token.Kind == RqlTokenKind.Identifier && taken.End == token.Start)
+            return lexer.Error(
+                taken.Start,
+                $"A quote within a text is doubled: write {lexer.Text[taken.Start..(taken.End - 1)]}''{token.Text}….");
+
+        return OfWord(lexer, token, place, field: "")
             ?? (taken.Kind == RqlTokenKind.Identifier && !IsMember(lexer.Text, taken)
-                ? OfWord(lexer, taken, Before(place), field)
+                ? OfWord(lexer, taken, Before(place), field: "")
                 : null);
     }
+
+    /// <summary>Returns the error for the current token if it is an operator of another language; otherwise null.</summary>
+    public static InvalidQueryException? ForeignOperator(RqlLexer lexer, Expression operand) =>
+        OfWord(
+            lexer, lexer.Current, QueryPlaces.Operator, lexer.Text[operand.Position..lexer.Current.Start].TrimEnd());
 
     private static bool IsMember(string text, RqlToken token) => token.Start > 0 && text[token.Start - 1] == '.';
 
@@ -82,14 +88,15 @@ internal static class RqlAdvice
     {
         if (known.Contains(path, StringComparer.OrdinalIgnoreCase))
             return DidYouMean(path, known);
-        if (path.StartsWith('@') && !path.StartsWith("@metadata", StringComparison.Ordinal) && path.Length > 3)
-            return $" A parameter is written ${path[1..]}.";
-
         int dot = path.LastIndexOf('.');
         string name = path[(dot + 1)..];
         if (OtherLanguages.For(path, QueryPlaces.Field, static () => "") is var (whole, _)
             && !whole.Contains("{field}", StringComparison.Ordinal))
-            return $" Instead {whole}.";
+            return $" Instead {Fill(whole, path, "", "", "")}.";
+        if (path.StartsWith('@') && dot < 0)
+            return $" A parameter is written ${path[1..]}.";
+        if (UnquotedTime(path, path.IndexOfAny(['-', '/'])) is not null)
+            return " A time is a text, without a function around it.";
         return dot > 0
             && OtherLanguages.For(name, QueryPlaces.Field, static () => "") is var (ofMember, _)
             && ofMember.Contains("{field}", StringComparison.Ordinal)
@@ -111,7 +118,7 @@ internal static class RqlAdvice
     private static string Shown(RqlLexer lexer, RqlToken value)
     {
         int end = value.End;
-        while (value.Kind == RqlTokenKind.Identifier && end < lexer.Text.Length && IsPath(lexer.Text[end]))
+        while (value.Kind == RqlTokenKind.Identifier && end < lexer.Text.Length && IsPath(lexer.Text, end))
             end++;
         return value.Kind switch
         {
@@ -121,7 +128,10 @@ internal static class RqlAdvice
         };
     }
 
-    private static bool IsPath(char c) => char.IsLetterOrDigit(c) || c is '_' or '.' or '[' or ']';
+    private static bool IsPath(string text, int at) =>
+        char.IsLetterOrDigit(text[at])
+        || text[at] is '_' or '.' or '['
+        || (text[at] == ']' && (text[at - 1] == '[' || char.IsAsciiDigit(text[at - 1])));
 
     private static string Shown(Expression value) => value switch
     {
@@ -142,19 +152,26 @@ internal static class RqlAdvice
     {
         RqlToken list = lexer.Current;
         string text = lexer.Text;
-        int closed = list.Kind is RqlTokenKind.OpenBracket or RqlTokenKind.OpenBrace
+        string field = text[operand.Position..operatorStart].TrimEnd();
+        string written = text[operatorStart..list.Start].TrimEnd();
+        int length = list.Kind is RqlTokenKind.OpenBracket or RqlTokenKind.OpenBrace
             ? text.AsSpan(list.End).IndexOfAny(']', '}')
             : -1;
-        string values = closed is >= 0 and <= MaxRest ? text[list.End..(list.End + closed)] : Shown(lexer, list);
+        string values = length is >= 0 and <= MaxRest ? text.Substring(list.End, length)
+            : list.Kind == RqlTokenKind.Identifier ? "…"
+            : Shown(lexer, list);
+        bool isSwapped = field[0] is '\'' or '"' && list.Kind == RqlTokenKind.Identifier;
         return lexer.Error(
             list.Start,
-            $"Expected '(' after 'in', but found {lexer.Describe(list)}: "
-                + $"write {text[operand.Position..operatorStart]}{text[operatorStart..list.Start].TrimEnd()} ({values}).");
+            $"Expected '(' after 'in', but found {lexer.Describe(list)}: write "
+                + (isSwapped ? $"{Shown(lexer, list)} = {field}." : $"{field} {written} ({values})."));
     }
 
-    /// <summary>Returns where a time stands that is not in quotes, around the sign after its year; null if there is none.</summary>
+    /// <summary>Returns where a time without quotes begins and ends, around the sign after its year, or null.</summary>
     private static (int Start, int End)? UnquotedTime(string text, int sign)
     {
+        if (sign < 0)
+            return null;
         int start = sign;
         while (start > 0 && char.IsAsciiDigit(text[start - 1]))
             start--;

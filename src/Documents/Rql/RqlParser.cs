@@ -44,7 +44,8 @@ internal sealed class RqlParser
     {
         IReadOnlyList<Declaration> declarations = _sources.ParseDeclarations();
         FromClause from = _sources.ParseFrom();
-        var query = new RqlQuery { Text = _lexer.Text, Declarations = declarations, From = from };
+        var source = new RqlQuery { Text = _lexer.Text, Declarations = declarations, From = from };
+        RqlQuery query = source;
 
         if (TakeTwoWords("group"))
             query = query with { GroupBy = _outputs.ParseGroupKeys() };
@@ -62,7 +63,7 @@ internal sealed class RqlParser
         if (_lexer.IsWord("include"))
             query = ParseInclude(query);
 
-        RequireEnd(query);
+        RequireEnd(query, isSourceOnly: ReferenceEquals(query, source));
         return query;
     }
 
@@ -96,23 +97,28 @@ internal sealed class RqlParser
         return true;
     }
 
-    private void RequireEnd(RqlQuery query)
+    private void RequireEnd(RqlQuery query, bool isSourceOnly)
     {
         RqlToken token = _lexer.Current;
         if (token.Kind == RqlTokenKind.End)
             return;
-        bool isConditionBefore = query is { OrderBy.Count: 0, Load.Count: 0, Select: null, Take: null, Skip: null }
-            && (query.Where ?? query.Filter) is not null;
         if (token.Kind == RqlTokenKind.Identifier && RqlKeywords.IsClauseStart(token.Text))
+        {
+            bool isSecondCondition = (RqlKeywords.Is(token.Text, "where") && query.Where is not null)
+                || (RqlKeywords.Is(token.Text, "filter") && query.Filter is not null);
             throw _lexer.Error(
                 token.Start,
                 $"'{token.Text}' cannot stand here, or is given twice. "
-                    + (isConditionBefore ? "Conditions are joined with 'and' and 'or'. " : "")
+                    + (isSecondCondition ? "Conditions are joined by 'and' or 'or'. " : "")
                     + ClauseOrder);
+        }
 
+        bool isAfterCondition = query is { OrderBy.Count: 0, Load.Count: 0, Select: null, Update: null, Include.Count: 0 }
+            && query is { Take: null, Skip: null, FilterLimit: null }
+            && (query.Where ?? query.Filter) is not null;
         throw _lexer.Expected(
-            isConditionBefore ? "'and', 'or', a clause, or the end of the query" : "the end of the query, or a clause",
-            QueryPlaces.Clause);
+            isAfterCondition ? "'and', 'or', a clause, or the end of the query" : "the end of the query, or a clause",
+            isSourceOnly ? QueryPlaces.Source | QueryPlaces.Clause : QueryPlaces.Clause);
     }
 
     private const string ClauseOrder =

@@ -135,6 +135,11 @@ internal sealed class ScriptRows(
         Documents++;
     }
 
+    private static string AdviceOn(ScriptException error) =>
+        error.Message.EndsWith(" is not defined", StringComparison.Ordinal)
+            ? ". A script names the document as 'from' does: from Orders as o select { Name: o.Company }."
+            : "";
+
     private void Call(string function, ResultSource source, ResultBody body)
     {
         if (Elapsed > longest)
@@ -155,8 +160,8 @@ internal sealed class ScriptRows(
         catch (ScriptException error) when (source.HasDocuments)
         {
             throw new ScriptException(
-                $"The query failed for document '{source.Current.IdText()}'. {error.Message}", error.Line, error.Column,
-                error.IsSyntax, error);
+                $"The query failed for document '{source.Current.IdText()}'. {error.Message}{AdviceOn(error)}", error.Line,
+                error.Column, error.IsSyntax, error);
         }
         finally
         {
