@@ -35,7 +35,7 @@ internal static class OtherLanguages
             "related documents are loaded, as in from Orders as o load o.Company as c select o.Freight, c.Name"),
         (Source, ",", OneSource),
         (Source, "/, .",
-            "A name with other signs than letters, digits, '_', '-' and '@' is in quotes: from index 'Orders/ByCity'"),
+            "A name with characters other than letters, digits, '_', '-' and '@' is in quotes: from index 'Orders/ByCity'"),
         (Clause | BeforeClause, "union, except, minus", OneSource),
         (Clause | BeforeClause, "top", "write limit {value} at the end of the query"),
         (Clause | BeforeClause, "take", "write limit {value}"),

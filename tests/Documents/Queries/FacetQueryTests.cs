@@ -60,6 +60,9 @@ public sealed class FacetQueryTests : IAsyncLifetime
         "facet(Price < 200, Price between 200 and $most, Price > 800, avg(Price))",
         """[{"Name":"Price","Values":[{"Range":"Price < 200","Count":1,"Name":"Price","Average":100},{"Range":"Price between 200 and 400","Count":2,"Name":"Price","Average":325.25},{"Range":"Price > 800","Count":1,"Name":"Price","Average":900}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
     [InlineData(
+        "facet(Price < 0, Price > 800.0, sum(Price), min(Price), max(Price), avg(Price))",
+        """[{"Name":"Price","Values":[{"Range":"Price < 0","Count":0,"Name":"Price","Sum":0,"Min":null,"Max":null,"Average":null},{"Range":"Price > 800","Count":1,"Name":"Price","Sum":900,"Min":900,"Max":900,"Average":900}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
+    [InlineData(
         "facet(avg(Price), max(Price))",
         """[{"Name":"@AllResults","Values":[{"Range":"@AllResults","Count":4,"Name":"Price","Max":900,"Average":412.625}],"RemainingTerms":[],"RemainingTermsCount":0,"RemainingHits":0}]""")]
     [InlineData(

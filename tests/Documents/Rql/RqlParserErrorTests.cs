@@ -6,7 +6,7 @@ public sealed class RqlParserErrorTests
 {
     [Theory]
     [InlineData("", 1, 1, "Expected 'from'")]
-    [InlineData("select a from b", 1, 1, "Expected 'from'")]
+    [InlineData("select a from b", 1, 1, "'select' cannot stand here: a query begins with 'from'")]
     [InlineData("from", 1, 5, "the name of a collection")]
     [InlineData("from where", 1, 6, "word of the language")]
     [InlineData("from Users where", 1, 17, "a condition")]
@@ -34,7 +34,7 @@ public sealed class RqlParserErrorTests
     [InlineData(
         "from Users where Name not like 'a%'", 1, 23, "There is no 'not like': write true and not startsWith(Name, 'a').")]
     [InlineData("from Users where Name is null", 1, 23, "There is no 'is': write Name = null.")]
-    [InlineData("from Users where Name is not null", 1, 23, "There is no 'is': write Name != null.")]
+    [InlineData("from Users where Name is not null", 1, 23, "There is no 'is not': write Name != null.")]
     [InlineData(
         "from Users where Tags contains 'a'", 1, 23,
         "There is no 'contains': write Tags = 'a' for an element of an array, search(Tags, 'a') for a word")]
@@ -88,7 +88,7 @@ public sealed class RqlParserErrorTests
     [InlineData("declare method f(x) { } from Users", 1, 9, "'function' or 'timeseries'")]
     [InlineData("match (Users as u)-[x]->(y)", 1, 1, "Graph queries")]
     [InlineData("from Users where a = 1 garbage", 1, 24, "the end of the query")]
-    [InlineData("from Users where a = 1; drop", 1, 23, "the end of the query")]
+    [InlineData("from Users where a = 1; drop", 1, 23, "a query ends without it")]
     [InlineData("from Users where exists(a", 1, 26, "in 'exists(…)'")]
     [InlineData("from Users where a = 1 and 'x'", 1, 31, "a comparison")]
     public void Errors_say_where_and_what_was_expected(string text, int line, int column, string part)

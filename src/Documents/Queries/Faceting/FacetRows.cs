@@ -74,13 +74,16 @@ internal static class FacetRows
         {
             json.WriteString("Name", sums.Name);
             WriteIf(json, "Sum", sums.Kinds.HasFlag(FacetSumKinds.Sum), figures.Sum);
-            WriteIf(json, "Min", sums.Kinds.HasFlag(FacetSumKinds.Min), figures.Min);
-            WriteIf(json, "Max", sums.Kinds.HasFlag(FacetSumKinds.Max), figures.Max);
-            WriteIf(json, "Average", sums.Kinds.HasFlag(FacetSumKinds.Average), figures.Average);
+            WriteIf(json, "Min", sums.Kinds.HasFlag(FacetSumKinds.Min), OfNumbers(figures, figures.Min));
+            WriteIf(json, "Max", sums.Kinds.HasFlag(FacetSumKinds.Max), OfNumbers(figures, figures.Max));
+            WriteIf(json, "Average", sums.Kinds.HasFlag(FacetSumKinds.Average), OfNumbers(figures, figures.Average));
         }
 
         json.WriteEndObject();
     }
+
+    /// <summary>No number is the least, the greatest or the average of none.</summary>
+    private static double OfNumbers(FacetFigures figures, double value) => figures.Count > 0 ? value : double.NaN;
 
     /// <summary>Writes null for infinities and NaN, which JSON cannot represent.</summary>
     private static void WriteIf(Utf8JsonWriter json, string name, bool isWanted, double value)
