@@ -77,6 +77,9 @@ public sealed class IndexBatch
     /// </summary>
     public long HeldBytes => SizeBytes - _vectorWorkBytes;
 
+    /// <summary>The fields of the index for which the batch was created.</summary>
+    internal IndexSchema Schema => _schema;
+
     internal List<BatchEntry> Entries => _entries;
 
     internal TermTable Keys => _keys;
@@ -216,7 +219,7 @@ public sealed class IndexBatch
     public void AddVector(int field, ReadOnlySpan<float> vector)
     {
         int owner = Owner;
-        if (_schema.Fields[field].Analysis != FieldAnalysis.Vector)
+        if (AnalysisOf(field) != FieldAnalysis.Vector)
             throw new InvalidOperationException($"The field '{_schema.Fields[field].Name}' has no vectors.");
         int dimensions = _dimensions[field];
         bool isFirst = !_vectorFieldsOfEntry.Contains(field);
@@ -258,6 +261,7 @@ public sealed class IndexBatch
     /// </summary>
     public void AddStored(int slot, ReadOnlySpan<byte> value)
     {
+        ArgumentOutOfRangeException.ThrowIfNegative(slot);
         Stored.Add(Owner, slot, value);
         SizeBytes += value.Length + 8;
     }
@@ -297,6 +301,8 @@ public sealed class IndexBatch
     /// <param name="time">When the error occurred.</param>
     public void FailEntry(string label, string message, DateTime time)
     {
+        ArgumentNullException.ThrowIfNull(label);
+        ArgumentNullException.ThrowIfNull(message);
         int key = Owner >= 0 ? _openKey : -1; // Owner throws if no entry was begun
         End();
         _lastOfKey[key] = -1;
@@ -311,6 +317,8 @@ public sealed class IndexBatch
     /// <param name="time">When the error occurred.</param>
     public void EndEntry(string label, string message, DateTime time)
     {
+        ArgumentNullException.ThrowIfNull(label);
+        ArgumentNullException.ThrowIfNull(message);
         int key = Owner >= 0 ? _openKey : -1; // Owner throws if no entry was begun
         EndEntry();
         _errors[key] = new EntryError(label, message, time);
@@ -401,8 +409,7 @@ public sealed class IndexBatch
 
     private BatchField Begin(int field, int owner)
     {
-        ArgumentOutOfRangeException.ThrowIfNegative(field);
-        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(field, _fields.Length);
+        _ = AnalysisOf(field); // throws if there is no such field
         BatchField target = Use(field);
         if (target.Exists.Count == 0 || target.Exists[^1] != owner)
         {
@@ -427,17 +434,26 @@ public sealed class IndexBatch
         return target;
     }
 
+    /// <exception cref="ArgumentOutOfRangeException">The schema has no such field.</exception>
+    private FieldAnalysis AnalysisOf(int field)
+    {
+        ArgumentOutOfRangeException.ThrowIfNegative(field);
+        ArgumentOutOfRangeException.ThrowIfGreaterThanOrEqual(field, _fields.Length);
+        return _schema.Fields[field].Analysis;
+    }
+
     private void RequireSpatial(int field)
     {
-        if (_schema.Fields[field].Analysis != FieldAnalysis.Spatial)
+        if (AnalysisOf(field) != FieldAnalysis.Spatial)
             throw new InvalidOperationException($"The field '{_schema.Fields[field].Name}' is not spatial: it takes no places.");
     }
 
     private void RequireValues(int field)
     {
-        if (_schema.Fields[field].Analysis is FieldAnalysis.Spatial)
+        FieldAnalysis analysis = AnalysisOf(field);
+        if (analysis is FieldAnalysis.Spatial)
             throw new InvalidOperationException($"The field '{_schema.Fields[field].Name}' is spatial: it takes places only.");
-        if (_schema.Fields[field].Analysis is FieldAnalysis.Vector)
+        if (analysis is FieldAnalysis.Vector)
             throw new InvalidOperationException($"The field '{_schema.Fields[field].Name}' takes vectors only.");
     }
 

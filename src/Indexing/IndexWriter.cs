@@ -92,11 +92,13 @@ public sealed class IndexWriter
     /// <param name="batch">The values.</param>
     /// <param name="etag">The etag up to which entries now have the fields; with <see cref="LastEtag"/>, all have.</param>
     /// <param name="cancellationToken">Cancels the operation; nothing has changed then.</param>
+    /// <exception cref="InvalidOperationException">No fields are pending, or an entry of the batch was not ended.</exception>
+    /// <exception cref="ArgumentException">The batch belongs to another index, or has values of other fields.</exception>
     public void CommitBackfill(IndexBatch batch, long etag, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(batch);
-        batch.CheckClosed();
         Backfill reached = (Pending ?? throw new InvalidOperationException("No fields are to be filled.")) with { Etag = etag };
+        Check(batch, reached.FirstField, reached.EndField);
         _environment.Write(
             transaction =>
             {
@@ -209,6 +211,8 @@ public sealed class IndexWriter
 
     /// <summary>Commits the batch and records <paramref name="etag"/>, atomically. Afterwards the batch is empty.</summary>
     /// <exception cref="InvalidOperationException">An entry of the batch was not ended.</exception>
+    /// <exception cref="ArgumentException">The batch belongs to another index, or has values of <see cref="Pending"/> fields.
+    /// </exception>
     public void Commit(IndexBatch batch, long etag, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(batch);
@@ -229,17 +233,38 @@ public sealed class IndexWriter
     {
         ArgumentNullException.ThrowIfNull(batch);
         ArgumentNullException.ThrowIfNull(prepare);
-        batch.CheckClosed();
+        int endField = Pending?.FirstField ?? Schema.Fields.Count;
+        Check(batch, 0, endField);
         _entryCount = _environment.Write(
             transaction =>
             {
                 prepare(transaction, batch);
+                Check(batch, 0, endField); // it may have added values
                 return BatchCommit.Run(transaction, Schema, batch, etag, _memory, cancellationToken);
             },
             cancellationToken);
         _changesSinceTidy += batch.Count;
         Empty(batch);
         LastEtag = etag;
+    }
+
+    /// <summary>Checks that a batch is complete, is of this index, and has values of the fields of a range only.</summary>
+    private void Check(IndexBatch batch, int firstField, int endField)
+    {
+        batch.CheckClosed();
+        if (batch.Schema != Schema && !batch.Schema.Fields.SequenceEqual(Schema.Fields))
+            throw new ArgumentException(
+                "The batch is of another index, which has other fields. Create it with BeginBatch of the writer that commits it.",
+                nameof(batch));
+        List<int> used = batch.UsedFields;
+        if (used.Count == 0 || (used[0] >= firstField && used[^1] < endField))
+            return;
+        string name = Schema.Fields[used[0] < firstField ? used[0] : used[^1]].Name;
+        throw new ArgumentException(
+            endField <= used[^1] && firstField == 0
+                ? $"The field '{name}' is still being added to existing entries: its values come with CommitBackfill."
+                : $"The field '{name}' is not one of those that are being added now, {firstField} to {endField - 1}.",
+            nameof(batch));
     }
 
     /// <summary>Clears a batch after its commit.</summary>
