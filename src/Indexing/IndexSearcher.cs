@@ -57,7 +57,15 @@ public sealed class IndexSearcher : IDisposable
     }
 
     /// <summary>View of the index's trees.</summary>
-    internal IndexView View => _view;
+    /// <exception cref="ObjectDisposedException">The searcher was disposed: its view may be in use by another one.</exception>
+    internal IndexView View
+    {
+        get
+        {
+            ObjectDisposedException.ThrowIf(Volatile.Read(ref _disposed) != 0, this);
+            return _view;
+        }
+    }
 
     /// <summary>The fields of this index.</summary>
     public IndexSchema Schema => _view.Schema;
@@ -72,13 +80,13 @@ public sealed class IndexSearcher : IDisposable
     /// Returns a tree that the caller keeps beside the index in its store, in the state of this view; null if it does not exist.
     /// Valid as long as the view.
     /// </summary>
-    public Tree? FindTree(string name) => _view.Tree(name);
+    public Tree? FindTree(string name) => View.Tree(name);
 
     /// <summary>Returns the latest errors of entries that were left out, oldest first.</summary>
     public IReadOnlyList<EntryError> Errors()
     {
         var errors = new List<EntryError>();
-        if (_view.Tree(TreeNames.Errors) is not { } tree)
+        if (View.Tree(TreeNames.Errors) is not { } tree)
             return errors;
 
         using Cursor cursor = tree.OpenCursor();
@@ -89,7 +97,7 @@ public sealed class IndexSearcher : IDisposable
     }
 
     /// <summary>The number of <see cref="Errors"/>.</summary>
-    public long ErrorCount => _view.Tree(TreeNames.Errors)?.Count ?? 0;
+    public long ErrorCount => View.Tree(TreeNames.Errors)?.Count ?? 0;
 
     /// <summary>
     /// Returns whether a field is complete in all entries; false if the index does not have it, or if it is still being added.
@@ -101,12 +109,12 @@ public sealed class IndexSearcher : IDisposable
     }
 
     /// <summary>How many fields, from the first, are complete in all entries. Fields being added are behind them.</summary>
-    public int CompleteFields => _view.CompleteFields;
+    public int CompleteFields => View.CompleteFields;
 
     /// <summary>
     /// Returns whether any entry has the field, even as an explicit null; false if the index does not have the field.
     /// </summary>
-    public bool HasEntries(string field) => Schema.IndexOf(field) is >= 0 and var position && _view.HasEntries(position);
+    public bool HasEntries(string field) => Schema.IndexOf(field) is >= 0 and var position && View.HasEntries(position);
 
     /// <summary>Executes a query. The results read from this view and are valid as long as it.</summary>
     /// <exception cref="UnknownFieldException">A field of the query or of the order is not in the schema.</exception>
@@ -124,15 +132,15 @@ public sealed class IndexSearcher : IDisposable
         ArgumentNullException.ThrowIfNull(request);
         Check(request, options);
         cancellationToken.ThrowIfCancellationRequested();
-        QueryAhead.Announce(_view, request);
+        QueryAhead.Announce(View, request);
         ReadOnlyMemory<byte> after = SearchPosition.Decode(_storeId, Schema, request);
-        using var context = new QueryContext(_view, cancellationToken, options);
+        using var context = new QueryContext(View, cancellationToken, options);
         var run = new SearchRun(context, request, after);
         run.Execute();
         if (run.Plan is { } plan)
             plan.ColdPages = context.ColdPages(context.Measure().PagesRead);
         byte[]? position = run.LastKey is { } key ? SearchPosition.Encode(_storeId, Schema, request, key) : null;
-        return new SearchResults(_view, run, request.Sort, context.Measure(), position);
+        return new SearchResults(View, run, request.Sort, context.Measure(), position);
     }
 
     /// <summary>
@@ -149,9 +157,9 @@ public sealed class IndexSearcher : IDisposable
         ArgumentNullException.ThrowIfNull(tail);
         Check(request, options);
         var search = TailedSearch.Run(
-            _view, tail.View, request, SearchPosition.Decode(_storeId, Schema, request), options, cancellationToken);
+            View, tail.ViewOver(View), request, SearchPosition.Decode(_storeId, Schema, request), options, cancellationToken);
         return new SearchResults(
-            _view, tail.View, search, request.Sort,
+            View, tail.ViewOver(View), search, request.Sort,
             search.LastKey is { } key ? SearchPosition.Encode(_storeId, Schema, request, key) : null);
     }
 
@@ -169,10 +177,10 @@ public sealed class IndexSearcher : IDisposable
         string field, int most, QueryOptions? options = null, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(field);
-        int position = _view.Field(field);
-        if (DistinctEntries.Find(_view, position, most, cancellationToken) is not { } entries)
+        int position = View.Field(field);
+        if (DistinctEntries.Find(View, position, most, cancellationToken) is not { } entries)
             return null;
-        if (!_view.HasValueAlways(position))
+        if (!View.HasValueAlways(position))
         {
             using SearchResults without = Search(
                 new SearchRequest { Query = new TermQuery(field, FieldValue.Null), Take = 1, CountsHits = false },
@@ -194,7 +202,7 @@ public sealed class IndexSearcher : IDisposable
     public IReadOnlyList<Suggestion> Suggest(SuggestionRequest request, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(request);
-        using var context = new QueryContext(_view, cancellationToken);
+        using var context = new QueryContext(View, cancellationToken);
         return Suggester.Run(context, request);
     }
 
@@ -217,7 +225,7 @@ public sealed class IndexSearcher : IDisposable
     public ScoreExplainer OpenExplainer(IndexQuery query, CancellationToken cancellationToken = default)
     {
         ArgumentNullException.ThrowIfNull(query);
-        return new ScoreExplainer(new QueryContext(_view, cancellationToken), query);
+        return new ScoreExplainer(new QueryContext(View, cancellationToken), query);
     }
 
     /// <summary>
@@ -236,7 +244,7 @@ public sealed class IndexSearcher : IDisposable
     {
         ArgumentNullException.ThrowIfNull(query);
         ArgumentNullException.ThrowIfNull(field);
-        return new FieldHighlighter(new QueryContext(_view, cancellationToken), query, field);
+        return new FieldHighlighter(new QueryContext(View, cancellationToken), query, field);
     }
 
     /// <summary>Counts the hits of a query by facets.</summary>
@@ -247,7 +255,7 @@ public sealed class IndexSearcher : IDisposable
     {
         ArgumentNullException.ThrowIfNull(request);
         options?.Budget?.Check();
-        using var context = new QueryContext(_view, cancellationToken, options);
+        using var context = new QueryContext(View, cancellationToken, options);
         FacetResults results = new FacetRun(context, request).Execute();
         if (results.Plan is { } plan)
             plan.ColdPages = context.ColdPages(results.Counters.PagesRead);
@@ -270,7 +278,7 @@ public sealed class IndexSearcher : IDisposable
     /// <summary>As the other, with another maximum number of terms.</summary>
     internal FacetResults Facets(
         FacetRequest request, IndexTail tail, QueryOptions? options, int maxTerms, CancellationToken cancellationToken) =>
-        TailedFacets.Run(_view, tail.View, request, options, maxTerms, cancellationToken);
+        TailedFacets.Run(View, tail.ViewOver(View), request, options, maxTerms, cancellationToken);
 
     /// <summary>Returns indexed terms of a field, in byte order, with the number of entries that contain each.</summary>
     /// <param name="field">The field.</param>
@@ -281,7 +289,7 @@ public sealed class IndexSearcher : IDisposable
     {
         ArgumentNullException.ThrowIfNull(field);
         ArgumentOutOfRangeException.ThrowIfNegative(count);
-        return TermView.Terms(_view, _view.Field(field), after, count);
+        return TermView.Terms(View, View.Field(field), after, count);
     }
 
     /// <summary>
@@ -294,11 +302,11 @@ public sealed class IndexSearcher : IDisposable
         ArgumentNullException.ThrowIfNull(tail);
         ArgumentOutOfRangeException.ThrowIfNegative(count);
         using CombinedIndex combined = Combine(tail, default);
-        return TermView.Terms(combined, _view.Field(field), after, count);
+        return TermView.Terms(combined, View.Field(field), after, count);
     }
 
     /// <summary>Returns what the index stores for an entry; null if it does not exist.</summary>
-    public IReadOnlyList<IndexEntryField>? Entry(ReadOnlySpan<byte> key) => TermView.Entry(_view, key);
+    public IReadOnlyList<IndexEntryField>? Entry(ReadOnlySpan<byte> key) => TermView.Entry(View, key);
 
     /// <summary>
     /// Same as <see cref="Entry(ReadOnlySpan{byte})"/>, over this view and changes that it does not contain.
@@ -315,7 +323,7 @@ public sealed class IndexSearcher : IDisposable
     /// called frequently.
     /// </summary>
     public IReadOnlyList<IndexStructureSize> MeasureStructures(CancellationToken cancellationToken = default) =>
-        StructureSizes.Of(_transaction, _view, cancellationToken);
+        StructureSizes.Of(_transaction, View, cancellationToken);
 
     /// <summary>
     /// Invalidates every span read so far; the results and the view remain usable. See
@@ -325,7 +333,7 @@ public sealed class IndexSearcher : IDisposable
     {
         _transaction.ReleasePages();
         if (!_transaction.PagesStay)
-            _view.ForgetPages();
+            View.ForgetPages();
     }
 
     /// <inheritdoc/>
@@ -350,5 +358,5 @@ public sealed class IndexSearcher : IDisposable
     }
 
     private CombinedIndex Combine(IndexTail tail, CancellationToken cancellationToken) =>
-        new(_view, tail.View, cancellationToken);
+        new(View, tail.ViewOver(View), cancellationToken);
 }

@@ -70,6 +70,13 @@ public sealed class IndexTail : IDisposable
     /// <summary>The view that searches use.</summary>
     internal TailView View => _filled ?? throw new InvalidOperationException("The tail was not filled: call Fill first.");
 
+    /// <summary>The view that searches over a view of the index use.</summary>
+    /// <exception cref="ArgumentException">The tail belongs to another view.</exception>
+    internal TailView ViewOver(IndexView main) => main == _main
+        ? View
+        : throw new ArgumentException(
+            "The tail belongs to another searcher: create one with new IndexTail for each searcher it is used with.");
+
     /// <summary>Creates an empty batch for the changes.</summary>
     public IndexBatch BeginBatch() => _writer.BeginBatch();
 
