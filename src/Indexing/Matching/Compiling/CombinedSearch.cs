@@ -33,6 +33,7 @@ internal sealed class CombinedSearch(CombinedIndex combined)
         }
 
         var fusion = (FusionQuery)search; // the only other kind
+        FusionCompiler.Check(fusion);
         FusionCompiler main = new(combined.Main, beside), tail = new(combined.Tail, beside);
         return FusionCompiler.Fuse(
             fusion,

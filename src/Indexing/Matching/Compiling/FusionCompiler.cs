@@ -41,10 +41,8 @@ internal sealed class FusionCompiler(QueryContext context, IReadOnlyList<IndexQu
     public List<NearEntry> Best(IndexQuery search, Operator? filter, int count) => Best(Search(search, filter), filter, count);
 
     /// <summary>Fuses the results of the clauses, each best first, into one list.</summary>
-    /// <exception cref="IndexQueryException">A weight, the window or the number of clauses is out of range.</exception>
     public static List<NearEntry> Fuse(FusionQuery query, IReadOnlyList<List<NearEntry>> lists)
     {
-        Check(query);
         var fused = new Dictionary<long, double>();
         for (int place = 0; place < lists.Count; place++)
         {
@@ -62,7 +60,9 @@ internal sealed class FusionCompiler(QueryContext context, IReadOnlyList<IndexQu
         return [.. fused.Select(entry => new NearEntry(entry.Key, (float)entry.Value))];
     }
 
-    private static void Check(FusionQuery query)
+    /// <summary>Checks a fusion before any of its searches runs.</summary>
+    /// <exception cref="IndexQueryException">A weight, the window or the number of clauses is out of range.</exception>
+    public static void Check(FusionQuery query)
     {
         if (query.Clauses.Count is < 1 or > FusionQuery.MaxClauses)
             throw new IndexQueryException(
