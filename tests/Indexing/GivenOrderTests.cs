@@ -52,6 +52,42 @@ public sealed class GivenOrderTests
                 }
     }
 
+    /// <summary>As in a field, where a number that is none is a null.</summary>
+    [Fact]
+    public void A_given_number_that_is_none_sorts_as_a_null()
+    {
+        using var fixture = new IndexFixture(_schema);
+        for (int i = 0; i < 6; i++)
+            fixture.Put("e/" + i, (0, FieldValue.Of("a")));
+        fixture.Commit();
+        foreach (SortKind? kind in (SortKind?[])
+            [null, SortKind.Text, SortKind.Long, SortKind.Double, SortKind.AlphaNumeric])
+        {
+            foreach (bool isDescending in (bool[])[false, true])
+            {
+                Assert.Equal(Sorted(FieldValue.Null), Sorted(FieldValue.Of(double.NaN)));
+
+                List<string> Sorted(FieldValue third) => fixture.Keys(new SearchRequest
+                {
+                    Query = new MatchAllQuery(),
+                    Sort =
+                    [
+                        new SortKey("", SortKind.Given, isDescending)
+                        {
+                            Given = new GivenOrder(
+                                new Dictionary<long, FieldValue>
+                                {
+                                    [0] = FieldValue.Of(-5L), [1] = FieldValue.Of(3.5), [2] = third, [4] = FieldValue.Of(1e300),
+                                    [5] = FieldValue.Of(double.NegativeInfinity),
+                                },
+                                kind),
+                        },
+                    ],
+                });
+            }
+        }
+    }
+
     [Fact]
     public void Without_a_kind_numbers_come_before_texts()
     {

@@ -29,6 +29,7 @@ internal sealed class GivenKeyPart : KeyPart
         FieldValue value = _given.Values.GetValueOrDefault(id);
         bool isNumber = value.Kind is FieldValueKind.Long or FieldValueKind.Double;
         bool isNull = value.Kind == FieldValueKind.Null
+            || (value.Kind == FieldValueKind.Double && double.IsNaN(value.Double))
             || (_given.As is SortKind.Long or SortKind.Double && !isNumber);
         if (isNull)
         {
