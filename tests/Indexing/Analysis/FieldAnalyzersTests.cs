@@ -117,6 +117,84 @@ public sealed class FieldAnalyzersTests
         Assert.Equal("good", Find(store.Environment, "own", "abcd"));
     }
 
+    /// <summary>
+    /// Words of several values have the positions that they have with the built-in analyzer, so phrases and distances find the
+    /// same, although the words of an own one are collected before they are added.
+    /// </summary>
+    [Fact]
+    public void Words_of_several_values_have_the_same_positions_by_an_own_analyzer()
+    {
+        int seed = Seed.Next();
+        var random = new Random(seed);
+        using StorageEnvironment environment = MemoryEnvironment.Open();
+        AnalyzerSet set = AnalyzerSet.BuiltIn.With("Spaces", new Spaces());
+        var writer = new IndexWriter(
+            environment,
+            new IndexSchema(
+            [
+                new IndexField("plain", FieldAnalysis.FullText, "WhitespaceAnalyzer"),
+                new IndexField("own", FieldAnalysis.FullText, "Spaces"),
+            ]),
+            set);
+        IndexBatch batch = writer.BeginBatch();
+        for (int i = 0; i < 150; i++)
+        {
+            batch.BeginEntry(Encoding.UTF8.GetBytes($"docs/{i}"));
+            for (int values = random.Next(1, 5); values > 0; values--)
+            {
+                byte[] text = Encoding.UTF8.GetBytes(Text(random, random.Next(5)));
+                batch.AddText(0, text);
+                batch.AddText(1, text);
+            }
+
+            batch.EndEntry();
+        }
+
+        writer.Commit(batch, 1, TestContext.Current.CancellationToken);
+        using var searcher = new IndexSearcher(environment, set);
+        int several = 0;
+        for (int i = 0; i < 150; i++)
+        {
+            IReadOnlyList<IndexEntryField>? fields = searcher.Entry(Encoding.UTF8.GetBytes($"docs/{i}"));
+            Assert.NotNull(fields);
+            Assert.Equal(fields[0].Terms, fields[1].Terms);
+            Assert.Equal(
+                fields[0].Positions.SelectMany(static at => at), fields[1].Positions.SelectMany(static at => at));
+            several += fields[0].Positions.Any(static at => at.Any(static one => one > 5)) ? 1 : 0;
+        }
+
+        Assert.True(several > 50, $"only {several} entries had words behind the first value");
+        for (int i = 0; i < 200; i++)
+        {
+            var phrase = new PhraseQuery("plain", Text(random, random.Next(1, 4)), random.Next(3) * 60);
+            using SearchResults plain = searcher.Search(
+                new SearchRequest { Query = phrase }, TestContext.Current.CancellationToken);
+            using SearchResults own = searcher.Search(
+                new SearchRequest { Query = phrase with { Field = "own" } }, TestContext.Current.CancellationToken);
+            Assert.True(
+                IndexFixture.Read(plain).SequenceEqual(IndexFixture.Read(own)), $"seed {seed}, round {i}: {phrase}");
+        }
+    }
+
+    private static string Text(Random random, int words) =>
+        string.Join(' ', Enumerable.Range(0, words).Select(_ => (char)('a' + random.Next(4))));
+
+    /// <summary>Splits at spaces, as an analyzer of a user of the library does.</summary>
+    private sealed class Spaces : Analyzer
+    {
+        public override void Analyze(ReadOnlySpan<byte> text, TokenSink sink)
+        {
+            for (int start = 0; start < text.Length;)
+            {
+                int length = text[start..].IndexOf((byte)' ');
+                int end = length < 0 ? text.Length : start + length;
+                if (end > start)
+                    sink.Add(text[start..end], start, end);
+                start = end + 1;
+            }
+        }
+    }
+
     [Fact]
     public void A_schema_with_an_analyzer_that_cannot_be_is_refused()
     {
