@@ -1,4 +1,5 @@
 using System.Text;
+using Treepie.Indexing.Plans;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Schema;
 using Treepie.Indexing.Tests.Model;
@@ -10,8 +11,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Indexing.Tests;
 
 /// <summary>
-/// The power fails while an index is built, tidied, given fields and written down, again and again; each time it goes on from
-/// what it finds. In the end it answers, and holds of each entry, what one does that was built at one go.
+/// The power fails while an index is built, tidied, given fields and compound keys and written down, again and again; each time
+/// it continues from what it finds. In the end it answers, and holds of each entry, what one does that was built at one go.
 /// </summary>
 public sealed class IndexCrashTests
 {
@@ -19,6 +20,11 @@ public sealed class IndexCrashTests
     private const int Keys = 90;
 
     private static readonly IndexSchema _narrow = new([.. RandomData.Schema.Fields.Take(NarrowFields)]);
+
+    private static readonly CompoundKey[] _compounds =
+    [
+        new("tag", "number", CompoundOrder.Double), new("name", "tag", CompoundOrder.Text), new("tag", "name", CompoundOrder.Text),
+    ];
 
     private readonly SortedDictionary<long, (string Key, (int Field, FieldValue Value)[]? Values)> _log = [];
     private readonly Dictionary<string, long> _etags = [];
@@ -60,6 +66,12 @@ public sealed class IndexCrashTests
         var final = new IndexWriter(last, RandomData.Schema);
         while (final.LastEtag < _lastEtag || final.Pending is not null)
             Index(final, 1_000);
+        foreach (CompoundKey key in _compounds)
+            final.TryAddCompound(key);
+        while (final.BuildCompounds(TestContext.Current.CancellationToken))
+        {
+        }
+
         Assert.Empty(last.Check(TestContext.Current.CancellationToken).Problems);
         Compare(last, data, seed);
     }
@@ -70,8 +82,13 @@ public sealed class IndexCrashTests
 
     private void Step(StorageEnvironment environment, IndexWriter writer, Random random, RandomData data)
     {
-        switch (random.Next(6))
+        switch (random.Next(7))
         {
+            case 2:
+                CompoundKey key = _compounds[random.Next(_compounds.Length)];
+                if (!writer.TryAddCompound(key) && writer.HasUnbuiltCompounds)
+                    writer.BuildCompounds(TestContext.Current.CancellationToken);
+                break;
             case 0:
                 environment.Checkpoint();
                 break;
@@ -151,7 +168,38 @@ public sealed class IndexCrashTests
 
         for (int i = 0; i < 120; i++)
             IndexFixture.Check(searcher, model, data.Request());
+        CheckCompounds(searcher, model, data);
     }
+
+    /// <summary>Every value of equality, walked by its compound key.</summary>
+    private static void CheckCompounds(IndexSearcher searcher, NaiveIndex model, RandomData data)
+    {
+        int walked = 0;
+        foreach (CompoundKey key in _compounds)
+        {
+            for (int i = 0; i < 30; i++)
+            {
+                SortKind kind = key.Order == CompoundOrder.Double ? SortKind.Double : SortKind.Text;
+                var request = new SearchRequest
+                {
+                    Query = new TermQuery(key.EqualField, FieldValue.Of(data.Word())),
+                    Sort = [new SortKey(key.OrderField, kind, Descending: i % 2 == 0)],
+                    Take = 3 + i,
+                    OrderHint = OrderHint.Compound,
+                };
+                IndexFixture.Check(searcher, model, request);
+                using SearchResults results = searcher.Search(
+                    request, new QueryOptions { Plan = PlanDetail.Counts }, TestContext.Current.CancellationToken);
+                walked += Decisions(results.Plan).Any(
+                    static one => one.Chosen.Contains("compound", StringComparison.Ordinal)) ? 1 : 0;
+            }
+        }
+
+        Assert.True(walked > 0, "no compound key was walked");
+    }
+
+    private static IEnumerable<PlanDecision> Decisions(PlanNode? plan) =>
+        plan is null ? [] : plan.Decisions.Concat(plan.Children.SelectMany(Decisions));
 
     private static string Describe(IndexSearcher searcher, byte[] key) => searcher.Entry(key) is { } fields
         ? string.Join(

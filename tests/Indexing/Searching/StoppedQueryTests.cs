@@ -97,6 +97,56 @@ public sealed class StoppedQueryTests
                 value => $"{value.Range} {value.Count} {string.Join(' ', value.Figures)}"));
     }
 
+    /// <summary>A budget is that of the index and its changes together, and a cancellation stops whichever is searched.</summary>
+    [Fact]
+    public void Queries_over_an_index_and_its_changes_can_be_canceled_wherever_they_look_and_keep_their_budgets()
+    {
+        var random = new Random(Seed.Next());
+        var data = new EveryKind(random);
+        using StorageEnvironment environment = MemoryEnvironment.Open();
+        var writer = new IndexWriter(environment, EveryKind.Schema);
+        IndexBatch batch = writer.BeginBatch();
+        for (int i = 0; i < 1_500; i++)
+            data.Draw("docs/" + i).Put(batch);
+        writer.Commit(batch, 1, Token);
+        using IndexSearcher searcher = new(environment), fresh = new(environment);
+        using IndexTail tail = new(searcher), freshTail = new(fresh);
+        IndexBatch changes = tail.BeginBatch(), same = freshTail.BeginBatch();
+        for (int i = 1_300; i < 1_700; i++)
+        {
+            EveryKind.Entry entry = data.Draw("docs/" + i);
+            entry.Put(changes);
+            entry.Put(same);
+        }
+
+        tail.Fill(changes, Token);
+        freshTail.Fill(same, Token);
+        int stopped = 0, spent = 0;
+        for (int i = 0; i < 50; i++)
+        {
+            SearchRequest request = data.Request() with { Query = i < 22 ? data.Leaf(i % 11) : data.Query(2) };
+            var facets = new FacetRequest(
+                data.Query(1), [new FacetQuery { Field = "name" }, new FacetQuery { Ranges = [new FacetRange("a", data.Leaf(1))] }]);
+            stopped += StopEverywhere((options, token) => searcher.Search(request, tail, options, token).Dispose());
+            stopped += StopEverywhere((options, token) => searcher.Facets(facets, tail, options, token));
+            spent += ExceedBudgets(random, options =>
+            {
+                using SearchResults results = searcher.Search(request, tail, options, Token);
+                return results.Counters;
+            });
+            spent += ExceedBudgets(random, options => searcher.Facets(facets, tail, options, Token).Counters);
+            Assert.Equal(Hits(fresh, freshTail, request), Hits(searcher, tail, request));
+        }
+
+        Assert.True(stopped > 150 && spent > 60, $"only {stopped} queries were stopped, {spent} by their budgets");
+
+        static List<string> Hits(IndexSearcher searcher, IndexTail tail, SearchRequest request)
+        {
+            using SearchResults results = searcher.Search(request, tail, cancellationToken: Token);
+            return IndexFixture.Read(results);
+        }
+    }
+
     /// <summary>All entries are in one cell, which is read, put in order and taken as one step of the walk.</summary>
     [Fact]
     public void A_walk_by_distance_checks_for_cancellation_inside_a_cell_of_many_places()
