@@ -23,7 +23,9 @@ public sealed class IndexCrashTests
 
     private static readonly CompoundKey[] _compounds =
     [
-        new("tag", "number", CompoundOrder.Double), new("name", "tag", CompoundOrder.Text), new("tag", "name", CompoundOrder.Text),
+        new("tag", "number", CompoundOrder.Double),
+        new("name", "tag", CompoundOrder.Text),
+        new("tag", "name", CompoundOrder.Text),
     ];
 
     private readonly SortedDictionary<long, (string Key, (int Field, FieldValue Value)[]? Values)> _log = [];

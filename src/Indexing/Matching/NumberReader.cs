@@ -9,12 +9,20 @@ internal sealed class NumberReader
     private readonly SortColumn _column;
 
     /// <exception cref="UnknownFieldException">There is no such field.</exception>
-    /// <exception cref="IndexQueryException">The field is full text, which has no numbers.</exception>
+    /// <exception cref="IndexQueryException">The field is of a kind that has no numbers.</exception>
     public NumberReader(QueryContext context, string name)
     {
         int field = context.View.Field(name);
-        if (context.View.Schema.Fields[field].Analysis == FieldAnalysis.FullText)
-            throw new IndexQueryException($"The field '{name}' is full text: its words are not numbers and cannot be summed.");
+        switch (context.View.Schema.Fields[field].Analysis)
+        {
+            case FieldAnalysis.FullText:
+                throw new IndexQueryException(
+                    $"The field '{name}' is full text: its words are not numbers and cannot be summed.");
+            case FieldAnalysis.Spatial or FieldAnalysis.Vector:
+                throw new IndexQueryException(
+                    $"The field '{name}' has places or vectors, which cannot be summed: name a field of numbers.");
+        }
+
         _column = context.OpenSortColumn(field);
     }
 

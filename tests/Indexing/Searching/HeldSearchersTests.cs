@@ -231,7 +231,8 @@ public sealed class HeldSearchersTests
                 var text = new StringBuilder().Append(CultureInfo.InvariantCulture, $"{results.TotalCount}:");
                 while (results.MoveNext())
                     text.Append(
-                        CultureInfo.InvariantCulture, $" {Encoding.UTF8.GetString(results.Key)} {results.EntryId} {results.Score}");
+                        CultureInfo.InvariantCulture,
+                        $" {Encoding.UTF8.GetString(results.Key)} {results.EntryId} {results.Score}");
                 return text.ToString();
             }
         }

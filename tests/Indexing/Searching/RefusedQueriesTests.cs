@@ -54,8 +54,8 @@ public sealed class RefusedQueriesTests
         // A kind that is added must be tested too.
         Type[] without =
         [
-            typeof(MatchAllQuery), typeof(MatchNoneQuery), typeof(AndQuery), typeof(OrQuery), typeof(NotQuery), typeof(BoostQuery),
-            typeof(IntersectQuery), typeof(KeyQuery), typeof(KeyRangeQuery), typeof(KeyPatternQuery), typeof(EntriesQuery),
+            typeof(MatchAllQuery), typeof(MatchNoneQuery), typeof(AndQuery), typeof(OrQuery), typeof(NotQuery),
+            typeof(BoostQuery), typeof(IntersectQuery), typeof(KeyQuery), typeof(KeyRangeQuery), typeof(KeyPatternQuery), typeof(EntriesQuery),
             typeof(FusionQuery),
         ];
         Assert.Equal(
@@ -84,7 +84,11 @@ public sealed class RefusedQueriesTests
                 new FacetRequest(all, [new FacetQuery { Field = "name", Aggregates = [Nowhere] }]), index.Tail,
                 cancellationToken: Token),
             () => searcher.Search(
-                new SearchRequest { Query = all, Sort = [new SortKey("name", SortKind.Text), new SortKey(Nowhere, SortKind.Long)] },
+                new SearchRequest
+                {
+                    Query = all,
+                    Sort = [new SortKey("name", SortKind.Text), new SortKey(Nowhere, SortKind.Long)],
+                },
                 Token),
             () => searcher.Search(
                 new SearchRequest { Query = all, Sort = [new SortKey(Nowhere, SortKind.Distance, Centre: new GeoPoint(1, 2))] },
@@ -130,7 +134,9 @@ public sealed class RefusedQueriesTests
             (new FusionQuery([new FusionClause(all, float.NaN)], FusionMethod.ReciprocalRank), "NaN"),
             (new FusionQuery(
                 [.. Enumerable.Repeat(new FusionClause(all), FusionQuery.MaxClauses + 1)], FusionMethod.Weighted), "65"),
-            (new MoreLikeThisQuery("docs/1", null, new MoreLikeThisOptions { Fields = ["place"] }), "'place'"),
+            (new MoreLikeThisQuery("docs/1", null, new MoreLikeThisOptions { MaxQueryTerms = 0 }), "0"),
+            (new MoreLikeThisQuery("docs/1", null, new MoreLikeThisOptions { BoostFactor = float.NaN }), "NaN"),
+            (new MoreLikeThisQuery("docs/1", null, new MoreLikeThisOptions { BoostFactor = -1 }), "-1"),
         ];
         foreach ((IndexQuery query, string reason) in cases)
         {
@@ -185,6 +191,18 @@ public sealed class RefusedQueriesTests
             Assert.Throws<ArgumentOutOfRangeException>(() => index.Searcher.Search(bad, Token));
             Assert.Throws<ArgumentOutOfRangeException>(
                 () => index.Searcher.Search(bad, index.Tail, cancellationToken: Token));
+        }
+
+        foreach (FacetQuery bad in (FacetQuery[])
+        [
+            new FacetQuery { Field = "name", Start = -1 }, new FacetQuery { Field = "name", PageSize = -1 },
+            new FacetQuery { Field = "name", Aggregates = ["text"] }, new FacetQuery { Field = "name", Aggregates = ["place"] },
+            new FacetQuery { Field = "name", Aggregates = ["vector"] },
+        ])
+        {
+            var request = new FacetRequest(new MatchAllQuery(), [bad]);
+            Assert.Throws<IndexQueryException>(() => index.Searcher.Facets(request, cancellationToken: Token));
+            Assert.Throws<IndexQueryException>(() => index.Searcher.Facets(request, index.Tail, cancellationToken: Token));
         }
 
         Assert.Throws<ArgumentOutOfRangeException>(() => index.Searcher.Terms("name", null, -1));
@@ -278,7 +296,8 @@ public sealed class RefusedQueriesTests
         Assert.Throws<ObjectDisposedException>(() => searcher.Search(request, Token));
         Assert.Throws<ObjectDisposedException>(() => searcher.Search(request, index.Tail, cancellationToken: Token));
         Assert.Throws<ObjectDisposedException>(
-            () => searcher.Facets(new FacetRequest(request.Query, [new FacetQuery { Field = "name" }]), cancellationToken: Token));
+            () => searcher.Facets(
+                new FacetRequest(request.Query, [new FacetQuery { Field = "name" }]), cancellationToken: Token));
         Assert.Throws<ObjectDisposedException>(
             () => searcher.Suggest(new SuggestionRequest { Field = "name", Text = "w1" }, Token));
         Assert.Throws<ObjectDisposedException>(() => searcher.Terms("name", null, 3));

@@ -126,7 +126,11 @@ public sealed class StoppedQueryTests
         {
             SearchRequest request = data.Request() with { Query = i < 22 ? data.Leaf(i % 11) : data.Query(2) };
             var facets = new FacetRequest(
-                data.Query(1), [new FacetQuery { Field = "name" }, new FacetQuery { Ranges = [new FacetRange("a", data.Leaf(1))] }]);
+                data.Query(1),
+                [
+                    new FacetQuery { Field = "name" },
+                    new FacetQuery { Ranges = [new FacetRange("a", data.Leaf(1))] },
+                ]);
             stopped += StopEverywhere((options, token) => searcher.Search(request, tail, options, token).Dispose());
             stopped += StopEverywhere((options, token) => searcher.Facets(facets, tail, options, token));
             spent += ExceedBudgets(random, options =>

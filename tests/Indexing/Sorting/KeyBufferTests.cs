@@ -1,3 +1,4 @@
+using System.Globalization;
 using System.Numerics;
 using System.Text;
 using Treepie.Indexing.Queries;
@@ -183,7 +184,7 @@ public sealed class KeyBufferTests
             int end = i;
             while (end < utf8.Length && char.IsAsciiDigit((char)utf8[end]))
                 end++;
-            parts.Add(BigInteger.Parse(Encoding.ASCII.GetString(utf8[i..end]), System.Globalization.CultureInfo.InvariantCulture));
+            parts.Add(BigInteger.Parse(Encoding.ASCII.GetString(utf8[i..end]), CultureInfo.InvariantCulture));
             i = end;
         }
 

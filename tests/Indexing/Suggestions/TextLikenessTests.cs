@@ -36,7 +36,9 @@ public sealed class TextLikenessTests
         }
     }
 
-    /// <summary>The number of edits is the least number of steps in which one text becomes the other, found by trying all.</summary>
+    /// <summary>
+    /// The number of edits is the least number of steps in which one text becomes the other, found by trying all.
+    /// </summary>
     [Fact]
     public void Edits_are_the_fewest_steps_from_one_text_to_the_other()
     {
