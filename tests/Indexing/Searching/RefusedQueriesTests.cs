@@ -55,8 +55,8 @@ public sealed class RefusedQueriesTests
         Type[] without =
         [
             typeof(MatchAllQuery), typeof(MatchNoneQuery), typeof(AndQuery), typeof(OrQuery), typeof(NotQuery),
-            typeof(BoostQuery), typeof(IntersectQuery), typeof(KeyQuery), typeof(KeyRangeQuery), typeof(KeyPatternQuery), typeof(EntriesQuery),
-            typeof(FusionQuery),
+            typeof(BoostQuery), typeof(IntersectQuery), typeof(KeyQuery), typeof(KeyRangeQuery), typeof(KeyPatternQuery),
+            typeof(EntriesQuery), typeof(FusionQuery),
         ];
         Assert.Equal(
             typeof(IndexQuery).Assembly.GetExportedTypes().Where(type => type.IsSubclassOf(typeof(IndexQuery)))
