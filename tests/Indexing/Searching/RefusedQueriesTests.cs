@@ -31,7 +31,7 @@ public sealed class RefusedQueriesTests
             {
                 IndexQuery query = round == 0 ? kind : Within(kind, random, index.Data, depth: random.Next(1, 4));
                 var request = new SearchRequest { Query = query, Sort = random.Next(2) == 0 ? [] : [_best] };
-                Action[] doors =
+                Action[] calls =
                 [
                     () => index.Searcher.Search(request, Token).Dispose(),
                     () => index.Searcher.Search(request with { CountsHits = false, Take = 3 }, Token).Dispose(),
@@ -44,7 +44,7 @@ public sealed class RefusedQueriesTests
                     () => index.Searcher.OpenExplainer(query, Token).Dispose(),
                     () => index.Searcher.OpenExplainer(query, index.Tail, Token).Dispose(),
                 ];
-                UnknownFieldException error = Assert.Throws<UnknownFieldException>(doors[random.Next(doors.Length)]);
+                UnknownFieldException error = Assert.Throws<UnknownFieldException>(calls[random.Next(calls.Length)]);
                 Assert.Contains($"'{Nowhere}'", error.Message, StringComparison.Ordinal);
             }
 
