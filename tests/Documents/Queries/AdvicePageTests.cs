@@ -5,8 +5,8 @@ using Treepie.Tests.Support;
 namespace Treepie.Documents.Tests.Queries;
 
 /// <summary>
-/// Every row of the table in docs/reference/rql.md about other languages: what it says people know is refused, in the words that it
-/// says to write.
+/// Every row of the table in docs/reference/other-languages.md: what it says people know is refused, in the words that it says to
+/// write.
 /// </summary>
 public sealed partial class AdvicePageTests : IAsyncLifetime
 {
@@ -17,7 +17,8 @@ public sealed partial class AdvicePageTests : IAsyncLifetime
     public static TheoryData<string, string> Rows()
     {
         var rows = new TheoryData<string, string>();
-        foreach (string line in File.ReadLines(Path.Combine(DataSets.RepositoryRoot, "docs", "reference", "rql.md"))
+        foreach (string line in File.ReadLines(
+                Path.Combine(DataSets.RepositoryRoot, "docs", "reference", "other-languages.md"))
             .SkipWhile(static line => line != "| You may know | Write here |").Skip(2)
             .TakeWhile(static line => line.StartsWith('|')))
         {
