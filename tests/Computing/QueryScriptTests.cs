@@ -243,6 +243,7 @@ public sealed class QueryScriptTests : IAsyncLifetime
 
     [Theory]
     [InlineData("from Orders as o select { A: o. }", 1, "cannot be read")]
+    [InlineData("from Orders\nselect { A: Freight }", 2, "as 'from' does: from Orders as o select { Name: o.Company }")]
     [InlineData("from Orders as o\nselect {\n A: o.Freight,,\n}", 3, "cannot be read")]
     [InlineData("declare function f(o) {\n return o.a.b.c;\n}\nfrom Orders as o select f(o)", 2, "orders/")]
     [InlineData("from Orders as o select { A: (() => { while (true) {} })() }", 0, "statements")]
