@@ -29,7 +29,7 @@ public sealed class PhraseMatcherTests
             {
                 terms[i] = distinct > 0 && random.Next(4) == 0 ? random.Next(distinct) : distinct++;
                 offsets[i] = (i == 0 ? random.Next(3) : offsets[i - 1]) + (i == 0 ? 0 : random.Next(3));
-                if (i > 0 && offsets[i] == offsets[i - 1] && terms[..i].Contains(terms[i]))
+                if (i > 0 && offsets[i] == offsets[i - 1] && terms.AsSpan(0, i).Contains(terms[i]))
                     offsets[i]++; // the same word twice at one place is one word
             }
 
