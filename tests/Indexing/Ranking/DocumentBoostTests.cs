@@ -35,7 +35,7 @@ public sealed class DocumentBoostTests
         Fill(random, plain, boosted, boosts, commits);
         using IndexSearcher without = new(plain), with = new(boosted);
         int best = 0;
-        for (int round = 0; round < 120; round++)
+        for (int round = 0; round < 50; round++)
         {
             IndexQuery query = Query(random, 2);
             Dictionary<string, double> expected = Scores(without, new SearchRequest { Query = query, Sort = [_best] })
