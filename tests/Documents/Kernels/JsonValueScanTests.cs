@@ -123,6 +123,7 @@ public sealed class JsonValueScanTests
         var bytes = new byte[random.Next(1, 6 * BlockBytes)];
         foreach (ref byte value in bytes.AsSpan())
             value = random.Next(100) < share ? kinds[random.Next(kinds.Length)] : (byte)'a';
+        bytes.AsSpan(0, Math.Min(random.Next(BlockBytes), bytes.Length)).Fill((byte)'['); // else most end in their first block
         bytes[0] = "\"{["u8[random.Next(3)];
         return bytes;
     }
