@@ -29,6 +29,16 @@ internal static class TermForm
     /// </summary>
     public static ReadOnlySpan<byte> NoText => [Mark];
 
+    /// <summary>The least key above all texts with a prefix: the last byte of UTF-8 is below the byte that no text has.</summary>
+    public static byte[] AfterPrefix(ReadOnlySpan<byte> prefix)
+    {
+        if (prefix.IsEmpty)
+            return NoText.ToArray();
+        byte[] after = prefix.ToArray();
+        after[^1]++;
+        return after;
+    }
+
     /// <summary>Whether a stored form is <see cref="NoText"/>.</summary>
     public static bool IsNoText(ReadOnlySpan<byte> form) => form.Length == 1 && form[0] == Mark;
 

@@ -69,7 +69,7 @@ internal sealed class FacetRun
     /// <summary>Finds the hits; required before the first facet is counted.</summary>
     public void Begin()
     {
-        Operator root = _compiler.Compile(ClauseMerger.Merge(_context, _request.Query, isScored: false));
+        Operator root = _compiler.CompileWhole(ClauseMerger.Merge(_context, _request.Query, isScored: false), needsAll: true);
         _plan = _context.Tracer is null
             ? null
             : new PlanNode("facets") { Estimate = root.Estimate, IsExact = root.IsExact }.Over(root.Describe());

@@ -112,7 +112,7 @@ internal sealed class AndOperator : Operator
         {
             for (int place = i;
                  place + 1 < ordered.Length
-                     && ColumnRangeOperator.Of(ordered[place]) is not null
+                     && ExaminesEach(ordered[place])
                      && ordered[place + 1].Cost.Window < ordered[place].Cost.Window;
                  place++)
                 (ordered[place], ordered[place + 1]) = (ordered[place + 1], ordered[place]);
@@ -120,6 +120,9 @@ internal sealed class AndOperator : Operator
 
         return ordered;
     }
+
+    private static bool ExaminesEach(Operator clause) =>
+        ColumnRangeOperator.Of(clause) is not null || TextRangeOperator.Of(clause) is not null;
 
     public override long Next(long from) => _isLed ? _byCost[0].Next(from) : NextOfAll<Operator>(_byCost, from);
 

@@ -49,6 +49,12 @@ internal static class CostModel
     /// <summary>One window of a column: 64 chunks, 4,096 comparisons.</summary>
     public const double ColumnWindow = 5_000;
 
+    /// <summary>One text of a column compared with bounds, in ascending order of entries.</summary>
+    public const double TextCompare = 50;
+
+    /// <summary>One window of texts: 4,096 comparisons.</summary>
+    public const double TextWindow = 4_096 * TextCompare;
+
     /// <summary>
     /// One window stored as a number block: located, 4,096 bytes compared with bounds, and the few undecided numbers.
     /// </summary>

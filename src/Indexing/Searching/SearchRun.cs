@@ -108,8 +108,12 @@ internal sealed class SearchRun
 
     private long Limit => Math.Min(_request.Take, long.MaxValue - _request.Skip) + _request.Skip;
 
-    /// <summary>Whether every hit is read: to count the hits, or because the choice of a plan depends on their number.</summary>
-    private bool NeedsAll => _request.CountsHits || _request.Take == 0 || SearchPlanner.NeedsTotal(_request);
+    /// <summary>
+    /// Whether every hit is read: to count the hits, or because the choice of a plan depends on their number, unless it is the
+    /// number that a range or prefix is known to match.
+    /// </summary>
+    private bool NeedsAll => _request.Query is not (RangeQuery or PrefixQuery)
+        && (_request.CountsHits || _request.Take == 0 || SearchPlanner.NeedsTotal(_request));
 
     private bool IsScored => SortPlan.NeedsScores(_request.Sort);
 

@@ -1,6 +1,7 @@
 using System.Text;
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Automata;
+using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Queries;
 
@@ -15,7 +16,23 @@ namespace Treepie.Indexing.Matching.Compiling;
 /// <param name="isScored">Whether scores are wanted.</param>
 internal sealed class PatternCompiler(QueryCompiler compiler, QueryContext context, bool isScored)
 {
-    public Operator Prefix(int field, string text) => Scan(field, $"startsWith '{Shorten(text)}'").Prefix(Form(field, text));
+    /// <summary>Compiles a prefix, which is a range of texts unless the index may keep only the ends of matching ones.</summary>
+    /// <param name="field">The field.</param>
+    /// <param name="text">The prefix.</param>
+    /// <param name="needsAll">Whether all matches will be read.</param>
+    public Operator Prefix(int field, string text, bool needsAll = false)
+    {
+        string what = $"startsWith '{Shorten(text)}'";
+        byte[] prefix = Form(field, text);
+        TermScan scan = Scan(field, what);
+        if (prefix.Length > TermForm.HeadBytes)
+            return scan.Prefix(prefix);
+        var keys = new KeyRange(TreeNames.Terms(field), prefix, true, TermForm.AfterPrefix(prefix), false);
+        if (new RangeCompiler(context).TryCompareTexts(field, keys, needsAll, () => scan.Prefix(prefix)) is not { } compared)
+            return scan.Prefix(prefix);
+        compared.Name = ("terms", context.View.Schema.Fields[field].Name, what);
+        return compared;
+    }
 
     public Operator Suffix(int field, string text) => Scan(field, $"endsWith '{Shorten(text)}'").Suffix(Form(field, text));
 

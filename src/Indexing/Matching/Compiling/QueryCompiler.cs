@@ -88,9 +88,9 @@ internal sealed class QueryCompiler(QueryContext context, bool isScored)
                 int field = _view.Field(list.Field);
                 return And([.. list.Values.Distinct().Select(value => Equal(field, value))]);
             case RangeQuery range:
-                return new RangeCompiler(context).Compile(range, survivors: long.MaxValue);
+                return new RangeCompiler(context).Compile(range, survivors: long.MaxValue, needsAll);
             case PrefixQuery prefix:
-                return Patterns.Prefix(_view.Field(prefix.Field), prefix.Prefix);
+                return Patterns.Prefix(_view.Field(prefix.Field), prefix.Prefix, needsAll);
             case SuffixQuery suffix:
                 return Patterns.Suffix(_view.Field(suffix.Field), suffix.Suffix);
             case PatternsQuery patterns:

@@ -22,7 +22,8 @@ internal sealed class RangeCompiler(QueryContext context)
     /// <summary>Compiles a range.</summary>
     /// <param name="range">The range.</param>
     /// <param name="survivors">Upper bound on the entries it will be evaluated for, given the other clauses.</param>
-    public Operator Compile(RangeQuery range, long survivors)
+    /// <param name="needsAll">Whether all matches will be read.</param>
+    public Operator Compile(RangeQuery range, long survivors, bool needsAll = false)
     {
         if (!TryOpen(range, out KeyRange keys))
             return new NoneOperator(context);
@@ -33,7 +34,25 @@ internal sealed class RangeCompiler(QueryContext context)
         long mostTerms = canCompare ? MostTerms(field, survivors) : long.MaxValue;
         string? label = context.Tracer is null ? null : Label(range);
         RangeCount? count = canCompare ? context.CountOf(range, keys, field) : null;
+        if (!inNumbers && !keys.IsLong && TryCompareTexts(field, keys, needsAll, Gathered) is { } texts)
+        {
+            texts.Name = ("range", range.Field, label);
+            return texts;
+        }
+
         if (count is not { } known || known.Terms <= mostTerms)
+        {
+            UnionOperator gathered = Gathered();
+            gathered.Decision = canCompare && context.Tracer is not null ? WhyGathered(field, mostTerms, survivors) : null;
+            return gathered;
+        }
+
+        ColumnRangeOperator compared = Scan(field, keys.Low, range.LowInclusive, keys.High, range.HighInclusive, known.Entries);
+        compared.Name = (range.Field, label);
+        compared.Decision = context.Tracer is null ? null : WhyCompared(field, mostTerms, survivors);
+        return compared;
+
+        UnionOperator Gathered()
         {
             var gathered = new UnionOperator(context) { Name = ("range", range.Field, label) };
             if (keys.IsLong)
@@ -41,14 +60,31 @@ internal sealed class RangeCompiler(QueryContext context)
             else
                 Gather(gathered, field, keys, inNumbers);
             gathered.Seal();
-            gathered.Decision = canCompare && context.Tracer is not null ? Gathered(field, mostTerms, survivors) : null;
             return gathered;
         }
+    }
 
-        ColumnRangeOperator compared = Scan(field, keys.Low, range.LowInclusive, keys.High, range.HighInclusive, known.Entries);
-        compared.Name = (range.Field, label);
-        compared.Decision = context.Tracer is null ? null : Compared(field, mostTerms, survivors);
-        return compared;
+    /// <summary>
+    /// Compiles a range of texts that are so many that comparing sort values may be cheaper; null to gather them from the
+    /// dictionary.
+    /// </summary>
+    /// <param name="field">The field.</param>
+    /// <param name="keys">The range, as keys of the dictionary of texts.</param>
+    /// <param name="needsAll">Whether all matches will be read.</param>
+    /// <param name="gather">Gathers the entries of the texts.</param>
+    public TextRangeOperator? TryCompareTexts(int field, KeyRange keys, bool needsAll, Func<UnionOperator> gather)
+    {
+        const int AlwaysGathered = 1_024; // gathering these costs a few windows of comparing
+        if (context.Hints.Range == RangeHint.Gather
+            || _view.HasNumbersAlone(field)
+            || RangeCount.Of(context, keys, field) is not { } count)
+            return null;
+        bool isCheaper = count.Terms > AlwaysGathered
+            && (!needsAll || TextRangeOperator.MostCompared(count.Terms) > _view.State.EntryCount);
+        if (!isCheaper && context.Hints.Range != RangeHint.Column)
+            return null;
+        Operator all = new QueryCompiler(context, isScored: false).Compile(new MatchAllQuery());
+        return new TextRangeOperator(context, all, context.OpenSortColumn(field), keys, count, gather);
     }
 
     /// <summary>Compiles several ranges. Those that are gathered share one union.</summary>
@@ -142,7 +178,7 @@ internal sealed class RangeCompiler(QueryContext context)
             + (compared * CostModel.ColumnCompare);
     }
 
-    private PlanDecision Gathered(int field, long mostTerms, long survivors) => new(
+    private PlanDecision WhyGathered(int field, long mostTerms, long survivors) => new(
         "how to find the range",
         "gather its terms",
         null,
@@ -150,7 +186,7 @@ internal sealed class RangeCompiler(QueryContext context)
         [new PlanAlternative(
             "compare sort values", CompareCost(field, survivors), "each entry that other clauses leave is compared")]);
 
-    private PlanDecision Compared(int field, long mostTerms, long survivors) => new(
+    private PlanDecision WhyCompared(int field, long mostTerms, long survivors) => new(
         "how to find the range",
         "compare sort values",
         CompareCost(field, survivors),
