@@ -48,6 +48,33 @@ public sealed class FacetTests
     }
 
     [Fact]
+    public void Ranges_of_all_entries_are_counted_without_reading_lists()
+    {
+        using var fixture = new IndexFixture(RandomData.Schema);
+        for (int i = 0; i < 6_000; i++)
+            fixture.Put("docs/" + i, (0, FieldValue.Of("n" + i)), (2, FieldValue.Of((long)(i % 400))));
+        fixture.Commit();
+        using var searcher = new IndexSearcher(fixture.Environment);
+        var low = new RangeQuery("number", null, false, FieldValue.Of(100L), false);
+        var facet = new FacetQuery
+        {
+            Ranges = [new FacetRange("low", low), new FacetRange("n", new PrefixQuery("name", "n1"))],
+        };
+        FacetResults all = Run(new MatchAllQuery(), facet);
+        Assert.Equal([("low", 1_500L), ("n", 1_111L)], all.Facets[0].Values.Select(value => (value.Range, value.Count)));
+        Assert.InRange(all.Counters.EntriesScanned, 0, 2_000);
+
+        FacetResults some = Run(new NotQuery(new TermQuery("number", FieldValue.Of(7L))), facet);
+        Assert.Equal([1_485L, 1_109L], some.Facets[0].Values.Select(value => value.Count));
+        FacetResults summed = Run(new MatchAllQuery(), facet with { Aggregates = ["number"] });
+        Assert.Equal([1_500L, 1_111L], summed.Facets[0].Values.Select(value => value.Count));
+        Assert.Equal(49.5, summed.Facets[0].Values[0].Figures[0].Average);
+
+        FacetResults Run(IndexQuery query, FacetQuery asked) =>
+            searcher.Facets(new FacetRequest(query, [asked]), options: null, TestContext.Current.CancellationToken);
+    }
+
+    [Fact]
     public void Terms_of_an_index_with_changes_count_by_the_pages_that_were_asked_for()
     {
         using var fixture = new IndexFixture(RandomData.Schema);

@@ -130,8 +130,12 @@ internal sealed class FacetRun
 
     private FacetValue CountRange(FacetRange range, HitSet hits, NumberReader[] numbers, PlanNode? node)
     {
-        Operator condition = _compiler.Compile(ClauseMerger.Merge(_context, range.Query, isScored: false));
+        bool isCountEnough = numbers.Length == 0 && hits.Total == _context.View.State.EntryCount;
+        Operator condition = _compiler.CompileWhole(
+            ClauseMerger.Merge(_context, range.Query, isScored: false), countsOnly: isCountEnough, needsAll: !isCountEnough);
         node?.Over(condition.Describe());
+        if (isCountEnough && condition.IsExact)
+            return new FacetValue(range.Name, condition.Estimate, []);
         WindowSet set = _context.Rent();
         var figures = new FacetFigures[numbers.Length];
         long count = 0;

@@ -57,7 +57,19 @@ internal sealed class FilterProbe
             _probesLeft = 0;
     }
 
-    public bool Contains(long id)
+    /// <summary>A further filter, which entries must match too; null if there is none.</summary>
+    public FilterProbe? Beside { get; init; }
+
+    public bool Contains(long id) => ContainsOwn(id) && (Beside is null || Beside.Contains(id));
+
+    public void And(long window, WindowSet set)
+    {
+        AndOwn(window, set);
+        if (Beside is not null && !set.IsEmpty)
+            Beside.And(window, set);
+    }
+
+    private bool ContainsOwn(long id)
     {
         _context.Meter.Count.EntriesScanned++;
         if (_matchesAll)
@@ -71,7 +83,7 @@ internal sealed class FilterProbe
         return --_probesLeft >= 0 ? _root.Contains(id) : ContainsKept(id);
     }
 
-    public void And(long window, WindowSet set)
+    private void AndOwn(long window, WindowSet set)
     {
         if (_matchesAll)
             return;

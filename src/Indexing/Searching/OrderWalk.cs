@@ -3,6 +3,8 @@ using System.Runtime.InteropServices;
 using Treepie.Indexing.Catalogue;
 using Treepie.Indexing.Matching;
 using Treepie.Indexing.Matching.Compiling;
+using Treepie.Indexing.Matching.Lists;
+using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;
 using Treepie.Indexing.Queries;
 using Treepie.Indexing.Sorting;
@@ -13,13 +15,18 @@ namespace Treepie.Indexing.Searching;
 
 /// <summary>
 /// Finds the first hits of an order without visiting the others: walks the dictionary of the first sort key in order and
-/// probes the filter for each entry. Entries of equal value form a group, which is sorted by the other keys.
+/// probes the filter for each entry. Entries of equal value form a group, which is sorted by the other keys: a large one by a
+/// walk along the second key, until that visited as many entries as the group has.
 /// </summary>
 /// <remarks>Requires that each entry is in the dictionary once, at its sort value; see <see cref="Obstacle"/>.</remarks>
 internal sealed class OrderWalk
 {
+    /// <summary>A group of fewer entries is always read.</summary>
+    private const int ManyInGroup = 1_024;
+
     private readonly QueryContext _context;
     private readonly FilterProbe _filter;
+    private readonly IReadOnlyList<SortKey> _sorts;
     private readonly SortKey _sort;
     private readonly KeyPart[] _parts;
     private readonly string _dictionary;
@@ -29,6 +36,7 @@ internal sealed class OrderWalk
     private readonly KeyRange? _range;
     private readonly List<long> _found;
     private readonly List<long> _group;
+    private (long Id, long Entries)? _longList;
     private ushort[]? _offsets;
     private KeyBuffer? _key;
     private SortRoom? _room;
@@ -36,24 +44,26 @@ internal sealed class OrderWalk
     private byte[] _valueRoom = new byte[NumberKey.Bytes];
     private ulong _lastNumber;
     private int _steps;
+    private long _visited;
     private int _blocksPassed;
     private ReadOnlyMemory<byte> _rest;
 
     private OrderWalk(
-        QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit, ReadOnlyMemory<byte> after,
-        KeyRange? range)
+        QueryContext context, FilterProbe filter, IReadOnlyList<SortKey> sorts, KeyPart[] parts, long limit,
+        ReadOnlyMemory<byte> after, KeyRange? range)
     {
         _range = range;
         _context = context;
         _filter = filter;
-        _sort = sort;
+        _sorts = sorts;
+        _sort = sorts[0];
         _parts = parts;
         _limit = limit;
         _found = context.Rent<IdList>().Ids;
         _group = context.Rent<IdList>().Ids;
-        _dictionary = Dictionary(context, sort);
+        _dictionary = Dictionary(context, _sort);
         _tree = context.View.Dictionary(_dictionary);
-        _start = new WalkStart(sort, after);
+        _start = new WalkStart(_sort, after);
         _rest = _start.Rest;
     }
 
@@ -66,6 +76,18 @@ internal sealed class OrderWalk
     /// Number of hits to skip. If every entry is a hit, blocks of terms with no more entries than that are passed.
     /// </summary>
     public long Skip { private get; init; }
+
+    /// <summary>Part of the visited entries that is expected to pass the filter.</summary>
+    public double Density { private get; init; } = 1;
+
+    /// <summary>Maximum number of entries to visit, after which the walk gives up.</summary>
+    public long MostVisited { private get; init; } = long.MaxValue;
+
+    /// <summary>Whether the walk visited too many entries and its result is not complete.</summary>
+    public bool GaveUp { get; private set; }
+
+    /// <summary>How large groups were sorted, for the plan; null if there were none.</summary>
+    public PlanDecision? Decision { get; private set; }
 
     private long Left => _limit - _found.Count - Passed;
 
@@ -98,16 +120,35 @@ internal sealed class OrderWalk
     /// <summary>Opens a walk.</summary>
     /// <param name="context">The query.</param>
     /// <param name="filter">What entries must match.</param>
-    /// <param name="sort">The first key.</param>
+    /// <param name="sorts">The keys.</param>
     /// <param name="parts">The parts of all keys.</param>
     /// <param name="limit">Number of hits wanted.</param>
     /// <param name="after">Sort key of the hit to continue after; empty to begin with the first.</param>
     /// <param name="range">The range of values to walk; null for all.</param>
     /// <param name="skip">How many of the first hits the caller skips, if every entry is a hit; otherwise 0.</param>
+    /// <param name="density">Part of the visited entries that is expected to pass the filter.</param>
     public static OrderWalk Open(
-        QueryContext context, FilterProbe filter, SortKey sort, KeyPart[] parts, long limit, ReadOnlyMemory<byte> after,
-        KeyRange? range = null, long skip = 0) =>
-        new(context, filter, sort, parts, limit, after, range) { Skip = skip };
+        QueryContext context, FilterProbe filter, IReadOnlyList<SortKey> sorts, KeyPart[] parts, long limit,
+        ReadOnlyMemory<byte> after, KeyRange? range = null, long skip = 0, double density = 1) =>
+        new(context, filter, sorts, parts, limit, after, range) { Skip = skip, Density = density };
+
+    /// <summary>
+    /// Number of entries that a walk along the second key visits for a group of equal first values, if that is expected to be
+    /// fewer than the group has; otherwise null.
+    /// </summary>
+    /// <param name="context">The query.</param>
+    /// <param name="sorts">The keys.</param>
+    /// <param name="group">Number of entries in the group.</param>
+    /// <param name="density">Part of them that are hits.</param>
+    /// <param name="wanted">Number of hits wanted.</param>
+    public static double? VisitedInGroup(
+        QueryContext context, IReadOnlyList<SortKey> sorts, double group, double density, long wanted)
+    {
+        if (sorts.Count < 2 || group < ManyInGroup || Obstacle(context, sorts[1]) is not null)
+            return null;
+        double visited = wanted * context.View.State.EntryCount / Math.Max(1, group * density);
+        return visited < group / 2 ? visited : null;
+    }
 
     /// <summary>Returns the ids of the first hits in order; valid until the query ends.</summary>
     public List<long> Run()
@@ -125,7 +166,7 @@ internal sealed class OrderWalk
             TakeNulls();
         if (!IsFull && !_start.IsAtLastNulls)
             TakeValues();
-        if (!nullsFirst && !IsFull)
+        if (!nullsFirst && !IsFull && !GaveUp)
             TakeNulls();
         return _found;
     }
@@ -296,7 +337,14 @@ internal sealed class OrderWalk
                 _rest = default; // the value to continue after is gone, so all later entries count
         }
 
-        Take(new TermPayload(payload));
+        var list = new TermPayload(payload);
+        if ((_visited += list.EntryCount) > MostVisited)
+        {
+            GaveUp = true;
+            return false;
+        }
+
+        Take(list);
         return true;
     }
 
@@ -341,19 +389,26 @@ internal sealed class OrderWalk
     /// How many entries of one list suffice: without further sort keys a group is ordered by id, so the first entries of
     /// each list do.
     /// </summary>
-    private long EnoughOfList => _rest.IsEmpty && _parts.Length == 1 ? Left : long.MaxValue;
+    private long EnoughOfList => _parts.Length == 1 ? Left : long.MaxValue;
+
+    /// <summary>
+    /// The first entry of the group that was not returned yet: without further sort keys, the rest of the key to continue after
+    /// is the id of an entry.
+    /// </summary>
+    private long FirstOfGroup => _rest.IsEmpty || _parts.Length > 1 ? 0 : EntryKey.Read(_rest.Span) + 1;
 
     private void Take(TermPayload payload)
     {
+        TakeLongList();
         _groupLists++;
         switch (payload.Kind)
         {
             case PostingKind.Flat:
-                long left = EnoughOfList;
+                long left = EnoughOfList, first = FirstOfGroup;
                 FlatPostings flat = payload.Flat;
                 while (left > 0 && flat.MoveNext(out Posting posting))
                 {
-                    if (!_filter.Contains(posting.EntryId))
+                    if (posting.EntryId < first || !_filter.Contains(posting.EntryId))
                         continue;
                     _group.Add(posting.EntryId);
                     left--;
@@ -361,18 +416,26 @@ internal sealed class OrderWalk
 
                 break;
             default:
-                // a dictionary with a long list has its postings tree
-                TakeLong(_context.View.Postings(_dictionary)!, payload.ListId);
+                _longList = (payload.ListId, payload.EntryCount);
+                if (_groupLists > 1)
+                    TakeLongList(); // else the group may end with it, and need not be read
                 break;
         }
     }
 
-    private void TakeLong(Tree postings, long listId)
+    /// <summary>The lists of the dictionary; it has them if a term has a long list.</summary>
+    private Tree Postings => _context.View.Postings(_dictionary)!;
+
+    /// <summary>Reads the long list that the group began with, if it was not read yet.</summary>
+    private void TakeLongList()
     {
-        using var list = new PostingCursor(postings, listId, _context.Meter);
+        if (_longList is not var (listId, _))
+            return;
+        _longList = null;
+        using var list = new PostingCursor(Postings, listId, _context.Meter);
         WindowSet set = _context.Rent();
         long left = EnoughOfList;
-        for (long window = list.Next(0); left > 0 && window != Operator.End; window = list.Next(window + 1))
+        for (long window = list.Next(FirstOfGroup >> PostingWindow.SizeBits); left > 0 && window != Operator.End; window = list.Next(window + 1))
         {
             _context.Check();
             if (!list.TryGet(window, out PostingWindow mine))
@@ -389,11 +452,15 @@ internal sealed class OrderWalk
     {
         _filter.And(window, set);
         _offsets ??= _context.RentOffsets();
-        int count = (int)Math.Min(most, set.CopyTo(_offsets));
-        _context.Meter.Count.EntriesScanned += count;
-        for (int i = 0; i < count; i++)
-            _group.Add((window << PostingWindow.SizeBits) + _offsets[i]);
-        return count;
+        ReadOnlySpan<ushort> offsets = _offsets.AsSpan(0, set.CopyTo(_offsets));
+        long start = window << PostingWindow.SizeBits, first = FirstOfGroup;
+        while (!offsets.IsEmpty && start + offsets[0] < first)
+            offsets = offsets[1..];
+        offsets = offsets[..(int)Math.Min(most, offsets.Length)];
+        _context.Meter.Count.EntriesScanned += offsets.Length;
+        foreach (ushort offset in offsets)
+            _group.Add(start + offset);
+        return offsets.Length;
     }
 
     /// <summary>Adds the hits without a sort value: the field is missing or has only null.</summary>
@@ -408,7 +475,9 @@ internal sealed class OrderWalk
         Operator nulls = new QueryCompiler(_context, isScored: false).Compile(new TermQuery(_sort.Field, FieldValue.Null));
         WindowSet set = _context.Rent();
         _groupLists = 1;
-        for (long window = nulls.Next(0); window != Operator.End; window = nulls.Next(window + 1))
+        for (long window = nulls.Next(FirstOfGroup >> PostingWindow.SizeBits);
+             window != Operator.End;
+             window = nulls.Next(window + 1))
         {
             _context.Check();
             nulls.Fill(window, set);
@@ -418,7 +487,7 @@ internal sealed class OrderWalk
             // An array with a null and a value is in the list of nulls but has a sort value.
             int kept = before + KeepNulls(CollectionsMarshal.AsSpan(_group)[before..]);
             _group.RemoveRange(kept, _group.Count - kept);
-            if (_rest.IsEmpty && _parts.Length == 1 && _group.Count >= Left)
+            if (_parts.Length == 1 && _group.Count >= Left)
                 break;
         }
 
@@ -446,6 +515,8 @@ internal sealed class OrderWalk
 
     private void EndGroup()
     {
+        if (!TryWalkGroup())
+            TakeLongList();
         if (_group.Count == 0 && _rest.IsEmpty)
         {
             _groupLists = 0;
@@ -456,7 +527,7 @@ internal sealed class OrderWalk
         {
             _found.Add(_group[0]);
         }
-        else if (_groupLists == 1 && _parts.Length == 1 && _rest.IsEmpty)
+        else if (_groupLists == 1 && _parts.Length == 1)
         {
             // A single list without further sort keys is already in order.
             _found.AddRange(CollectionsMarshal.AsSpan(_group)[..(int)Math.Min(_group.Count, Left)]);
@@ -476,4 +547,38 @@ internal sealed class OrderWalk
         _groupLists = 0;
         _group.Clear();
     }
+
+    /// <summary>
+    /// Finds the first hits of a group that is one long list by a walk along the second key, if that visits fewer entries.
+    /// </summary>
+    private bool TryWalkGroup()
+    {
+        if (GaveUp
+            || _longList is not var (listId, entries)
+            || VisitedInGroup(_context, _sorts, entries, Density, Left) is not { } visited)
+            return false;
+
+        var list = new LongListOperator(_context, Postings, listId, entries, scorer: null);
+        var filter = new FilterProbe(_context, list, matchesAll: false, expectedProbes: visited) { Beside = _filter };
+        var walk = new OrderWalk(_context, filter, [.. _sorts.Skip(1)], _parts[1..], Left, _rest, range: null)
+        {
+            Density = Density * entries / Math.Max(1, _context.View.State.EntryCount),
+            MostVisited = entries,
+        };
+        List<long> found = walk.Run();
+        if (walk.GaveUp)
+        {
+            Decision = DecisionOf("sort all of them", "a walk along the second key visited as many entries without an end");
+            return false;
+        }
+
+        Decision = DecisionOf("walk the values of the second key", "few of its entries are visited before the page is full");
+        (_longList, _rest) = (null, default);
+        _found.AddRange(found);
+        return true;
+    }
+
+    private PlanDecision? DecisionOf(string chosen, string reason) => _context.Tracer is null
+        ? null
+        : new PlanDecision("how to order many equal values", chosen, null, reason, []);
 }

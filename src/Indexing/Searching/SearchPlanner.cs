@@ -248,18 +248,24 @@ internal sealed class SearchPlanner(
 
         // If the range is the only condition, every entry visited is a hit.
         bool areAllHits = range is { IsAll: true };
-        bool areGroupsWhole = parts.Length > 1 || !request.After.IsEmpty;
-        double visited = (areAllHits
+        double visited = areAllHits
             ? wanted
-            : (double)wanted * OrderRange.EntriesMet(context, range, isWithoutRange) / Math.Max(1, total))
-                + (areGroupsWhole ? (double)entries / values : 0);
+            : (double)wanted * OrderRange.EntriesMet(context, range, isWithoutRange) / Math.Max(1, total);
+        double group = (double)entries / values, alongSecond = 0;
+        if (parts.Length > 1
+            && OrderWalk.VisitedInGroup(context, request.Sort, group, wanted / Math.Max(1, visited), wanted) is { } inGroup)
+            alongSecond = inGroup
+                * (CostModel.KeptProbe
+                    + (CostModel.WalkStep * OrderWalk.ValueCount(context, request.Sort[1]) / Math.Max(1, entries)));
+        else if (parts.Length > 1)
+            visited += group;
         if (areAllHits)
             visited = Math.Min(visited, total);
         double steps = visited * values / Math.Max(1, entries);
 
         // After the first probes, windows are kept: each is evaluated once, and a probe tests a bit.
         double windows = root.IsExact && !areAllHits ? Math.Min(visited, context.View.WindowCount) : 0;
-        return (visited * CostModel.KeptProbe) + (steps * CostModel.WalkStep) + (windows * root.Cost.Window);
+        return alongSecond + (visited * CostModel.KeptProbe) + (steps * CostModel.WalkStep) + (windows * root.Cost.Window);
     }
 
     private string? LabelOf(SearchWay way) => way == SearchWay.Count ? null : LabelOf(request);

@@ -307,9 +307,12 @@ internal sealed class SearchRun
         if (_listInRange is not null)
             Plan?.With(ComparedList.Counting);
         OrderWalk walk = OrderWalk.Open(
-            _context, filter, _request.Sort[0], _parts, wanted, _after, _range?.Keys,
-            _request.Query is MatchAllQuery ? _request.Skip : 0);
+            _context, filter, _request.Sort, _parts, wanted, _after, _range?.Keys,
+            _request.Query is MatchAllQuery ? _request.Skip : 0,
+            density: matchesAll ? 1 : Math.Min(1, wanted / Math.Max(1, expectedProbes)));
         List<long> found = walk.Run();
+        if (walk.Decision is { } decision)
+            Plan?.With(decision);
         long skipped = _request.Skip - walk.Passed;
         Ids = skipped >= found.Count ? [] : CollectionsMarshal.AsSpan(found)[(int)skipped..].ToArray();
         if (!_isWithoutRange)

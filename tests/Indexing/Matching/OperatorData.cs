@@ -113,7 +113,7 @@ internal sealed class OperatorData : IDisposable
     /// <summary>Number of kinds of <see cref="OfKind"/>.</summary>
     public const int Kinds = Leaves + 5;
 
-    private const int Leaves = 19;
+    private const int Leaves = 20;
 
     /// <summary>A query of one condition.</summary>
     private IndexQuery Leaf(int kind) => kind switch
@@ -136,6 +136,7 @@ internal sealed class OperatorData : IDisposable
         16 => new EntriesQuery(
             [.. _random.GetItems(HasChanges ? _idsWithChanges : _ids, _random.Next(1, 900)).Distinct().Order()]),
         17 => new KeyQuery([.. Enumerable.Range(0, _random.Next(1, 20)).Select(_ => "e/" + _random.Next(_keys))], IsPrefix: true),
+        18 => new RangeQuery("name", FieldValue.Of(Name()), _random.Next(2) == 0, null, false),
         _ => _random.Next(3) switch
         {
             0 => new MatchAllQuery(),
