@@ -99,7 +99,8 @@ public sealed class EqualValuesTests(EqualValuesTests.Groups groups) : IClassFix
     {
         SortKey[] keys =
         [
-            Directed(new("group", random.Next(2) == 0 ? SortKind.Long : SortKind.Double)), Directed(new("part", random.Next(2) == 0 ? SortKind.Text : SortKind.Double)),
+            Directed(new("group", random.Next(2) == 0 ? SortKind.Long : SortKind.Double)),
+            Directed(new("part", random.Next(2) == 0 ? SortKind.Text : SortKind.Double)),
             Directed(_byName), Directed(new("size", SortKind.Double)),
         ];
         random.Shuffle(keys);

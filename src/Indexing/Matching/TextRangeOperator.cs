@@ -2,7 +2,6 @@ using System.Buffers.Binary;
 using System.Globalization;
 using Treepie.Indexing.Analysis;
 using Treepie.Indexing.Columns;
-using Treepie.Indexing.Kernels;
 using Treepie.Indexing.Matching.Lists;
 using Treepie.Indexing.Plans;
 using Treepie.Indexing.Postings;

@@ -435,7 +435,9 @@ internal sealed class OrderWalk
         using var list = new PostingCursor(Postings, listId, _context.Meter);
         WindowSet set = _context.Rent();
         long left = EnoughOfList;
-        for (long window = list.Next(FirstOfGroup >> PostingWindow.SizeBits); left > 0 && window != Operator.End; window = list.Next(window + 1))
+        for (long window = list.Next(FirstOfGroup >> PostingWindow.SizeBits);
+             left > 0 && window != Operator.End;
+             window = list.Next(window + 1))
         {
             _context.Check();
             if (!list.TryGet(window, out PostingWindow mine))
