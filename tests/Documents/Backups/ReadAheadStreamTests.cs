@@ -69,7 +69,7 @@ public sealed class ReadAheadStreamTests
         byte[] buffer = new byte[content.Length];
         await ahead.ReadExactlyAsync(buffer, Cancel);
         InvalidDataException thrown = await Assert.ThrowsAsync<InvalidDataException>(
-            async () => await ahead.ReadAsync(buffer, Cancel));
+            async () => await ahead.ReadExactlyAsync(buffer, Cancel));
         Assert.Same(error, thrown);
     }
 
