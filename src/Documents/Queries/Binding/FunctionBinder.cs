@@ -38,7 +38,8 @@ internal sealed class FunctionBinder(
         if (method.Arguments is not [{ Value: PathExpression path } first, ..] || Operand(path) is not { } of)
             throw RqlErrors.At(
                 query.Text, method.Position,
-                "'count()' takes an array, count(Lines), unless the query has 'group by'. TotalResults is the number of results.");
+                "'count()' takes an array, count(Lines), unless the query has 'group by'. TotalResults is the number of "
+                    + "results.");
         if (first.Alias is not null && name is null)
             throw RqlErrors.At(
                 query.Text, method.Position, "Name what is counted with 'as': count(Lines as l, l.Amount > 3) as Large.");
