@@ -16,6 +16,7 @@ public sealed class EqualValuesTests(EqualValuesTests.Groups groups) : IClassFix
     private const string Question = "how to order many equal values";
 
     private static readonly SortKey _byGroup = new("group", SortKind.Double, NullsFirst: false);
+    private static readonly SortKey _byPart = new("part", SortKind.Double, NullsFirst: false);
     private static readonly SortKey _byName = new("name", SortKind.Text);
 
     [Fact]
@@ -26,6 +27,22 @@ public sealed class EqualValuesTests(EqualValuesTests.Groups groups) : IClassFix
         Assert.Equal("walk the values of the second key", DecisionOf(plan));
         Assert.InRange(page.Counters.EntriesScanned, 10, 3_000);
         Assert.InRange(page.Counters.TermsScanned, 2, 1_000);
+    }
+
+    [Fact]
+    public void A_walk_of_the_second_key_that_finds_too_little_is_given_up()
+    {
+        // the names of the last group come after those of all others
+        var request = new SearchRequest
+        {
+            Query = new TermQuery("group", FieldValue.Of(5L)), Sort = [_byPart, _byName with { NullsFirst = false }], Take = 10,
+            OrderHint = OrderHint.Walk,
+        };
+        string walked = Ask(request, out _);
+        using SearchResults page = Search(request, out PlanNode plan);
+        Assert.Equal("sort all of them", DecisionOf(plan));
+        Assert.InRange(page.Counters.EntriesScanned, 1_000, Entries);
+        Assert.Equal(Ask(request with { OrderHint = OrderHint.Sort }, out _), walked);
     }
 
     [Fact]
