@@ -35,7 +35,9 @@ public sealed class EqualValuesTests(EqualValuesTests.Groups groups) : IClassFix
         // the names of the last group come after those of all others
         var request = new SearchRequest
         {
-            Query = new TermQuery("group", FieldValue.Of(5L)), Sort = [_byPart, _byName with { NullsFirst = false }], Take = 10,
+            Query = new TermQuery("group", FieldValue.Of(5L)),
+            Sort = [_byPart, _byName with { NullsFirst = false }],
+            Take = 10,
             OrderHint = OrderHint.Walk,
         };
         string walked = Ask(request, out _);
